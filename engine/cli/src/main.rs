@@ -1,0 +1,3 @@
+//! The `throng` program.
+
+fn main() {}

@@ -1,0 +1,501 @@
+//! The polygons reachable around a place: in a circle, in a convex shape, or without overlaps.
+//!
+//! In: a start polygon, a shape seen from above, a filter (only whether it accepts; costs are
+//! ignored). Out: every polygon reached by a chain of portals that touch the shape, best first.
+//! The key of an entry is the squared distance from the shape's reference point to the portal it
+//! came through; ties go to the earlier insertion. Heights are ignored and off-mesh links not
+//! followed. A local neighbourhood additionally skips a polygon whose outline overlaps one already
+//! found, so of stacked floors only the one met first appears.
+//!
+//! The search sets the order in which wall lookups and random points see the surroundings, so the
+//! expansion order is part of the result.
+
+use super::area_shape::{Shape, outlines_overlap};
+use super::filter::Filter;
+use super::open_list::OpenList;
+use super::outline::{edge_ends, lerp};
+use super::poly_table::PolyTable;
+use super::status::AreaStatus;
+use core::cmp::Ordering;
+use throng_soa::mesh::{LinkKind, PolyRef, Tile, TiledMesh};
+use throng_soa::world::check_point;
+use throng_soa::{ArgumentError, DVec3};
+
+/// Largest radius of a circle search, world units.
+pub const MAX_RADIUS: f64 = 4_194_304.0;
+
+const NO_NODE: u32 = u32::MAX;
+
+/// What a search over the surroundings found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AreaOutcome {
+    /// [`AreaStatus::Success`], [`AreaStatus::InProgress`], or why the search did not start.
+    pub status: AreaStatus,
+    /// Polygons written.
+    pub count: usize,
+    /// The buffer was too short.
+    pub truncated: bool,
+    /// Nodes were dropped because the search already held its maximum.
+    pub node_limit_reached: bool,
+    /// Expansions so far.
+    pub iterations: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    poly: PolyRef,
+    key: f64,
+    parent: u32,
+    closed: bool,
+}
+
+/// A search over the surroundings of a polygon: the question and all scratch it needs. Reusable
+/// for any number of searches over any meshes.
+#[derive(Clone, Debug)]
+pub struct AreaSearch {
+    pub(super) shape: Shape,
+    without_overlaps: bool,
+    start_poly: PolyRef,
+    edit_count: u64,
+    status: AreaStatus,
+    max_nodes: u32,
+    node_limit_reached: bool,
+    nodes: Vec<Node>,
+    /// Nodes in expansion order.
+    expanded: Vec<u32>,
+    iterations: u64,
+    open: OpenList,
+    table: PolyTable,
+    /// Clipped areas of a random draw.
+    pub(super) weights: Vec<f64>,
+}
+
+impl AreaSearch {
+    /// A search holding at most `max_nodes` polygons (at least 1).
+    #[must_use]
+    pub fn new(max_nodes: u32) -> Self {
+        let reserve = max_nodes.min(1024) as usize;
+        Self {
+            shape: Shape::default(),
+            without_overlaps: false,
+            start_poly: PolyRef::INVALID,
+            edit_count: 0,
+            status: AreaStatus::None,
+            max_nodes: max_nodes.clamp(1, NO_NODE - 1),
+            node_limit_reached: false,
+            nodes: Vec::with_capacity(reserve),
+            expanded: Vec::with_capacity(reserve),
+            iterations: 0,
+            open: OpenList::with_capacity(reserve),
+            table: PolyTable::default(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// Where the current search stands.
+    #[must_use]
+    pub const fn status(&self) -> AreaStatus {
+        self.status
+    }
+
+    /// Starts a circle search. Returns [`AreaStatus::InProgress`] or
+    /// [`AreaStatus::InvalidStartPoly`].
+    ///
+    /// # Errors
+    /// A centre outside the coordinate rule or a radius outside 0 to 2^22. Nothing has changed.
+    pub fn begin_circle<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        center: DVec3,
+        radius: f64,
+        filter: &F,
+    ) -> Result<AreaStatus, ArgumentError> {
+        check_circle(center, radius)?;
+        self.shape.set_circle(center, radius);
+        Ok(self.begin(mesh, start_poly, false, filter))
+    }
+
+    /// Starts a search in a convex polygon of 3 to 64 points (either winding, heights ignored).
+    /// Returns [`AreaStatus::InProgress`], [`AreaStatus::InvalidStartPoly`], or
+    /// [`AreaStatus::InvalidShape`] for a shape that is not convex, crosses itself, repeats a point
+    /// or has no area.
+    ///
+    /// # Errors
+    /// A point outside the coordinate rule. Nothing has changed.
+    pub fn begin_shape<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        points: &[DVec3],
+        filter: &F,
+    ) -> Result<AreaStatus, ArgumentError> {
+        for &point in points {
+            check_point("points", point)?;
+        }
+        if !self.shape.set_convex(points) {
+            self.clear();
+            self.status = AreaStatus::InvalidShape;
+            return Ok(self.status);
+        }
+        Ok(self.begin(mesh, start_poly, false, filter))
+    }
+
+    /// Starts a circle search that skips polygons overlapping one already found, seen from above.
+    ///
+    /// # Errors
+    /// As [`begin_circle`](Self::begin_circle).
+    pub fn begin_neighbourhood<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        center: DVec3,
+        radius: f64,
+        filter: &F,
+    ) -> Result<AreaStatus, ArgumentError> {
+        check_circle(center, radius)?;
+        self.shape.set_circle(center, radius);
+        Ok(self.begin(mesh, start_poly, true, filter))
+    }
+
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.expanded.clear();
+        self.iterations = 0;
+        self.open.clear();
+        self.node_limit_reached = false;
+    }
+
+    fn begin<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        without_overlaps: bool,
+        filter: &F,
+    ) -> AreaStatus {
+        self.clear();
+        self.without_overlaps = without_overlaps;
+        self.start_poly = start_poly;
+        self.edit_count = mesh.edit_count();
+        self.status = AreaStatus::InvalidStartPoly;
+        if let Some((tile, index)) = mesh.resolve(start_poly) {
+            if filter.passes(tile.poly_flags[index], tile.poly_area[index]) {
+                self.table.begin(mesh);
+                let cell = self.table.row(start_poly.slot(), tile.poly_count()) + index;
+                self.add(cell, start_poly, 0.0, NO_NODE);
+                self.status = AreaStatus::InProgress;
+            }
+        }
+        self.status
+    }
+
+    fn add(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) {
+        let number = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            poly,
+            key,
+            parent,
+            closed: false,
+        });
+        self.table.set(cell, number);
+        self.open.push(key, number);
+    }
+
+    /// Goes on for at most `max_iterations` expansions. However a search is cut into updates, it
+    /// ends with the same lists. `filter` must answer as it did at the start.
+    ///
+    /// If the mesh was edited since the last call the search starts again on the mesh as it is.
+    pub fn update<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        filter: &F,
+        max_iterations: u32,
+    ) -> AreaStatus {
+        if self.status != AreaStatus::InProgress {
+            return self.status;
+        }
+        if self.edit_count != mesh.edit_count() {
+            self.begin(mesh, self.start_poly, self.without_overlaps, filter);
+            if self.status != AreaStatus::InProgress {
+                return self.status;
+            }
+        }
+        let mut left = max_iterations;
+        loop {
+            let Some(number) = self.open.peek() else {
+                self.status = AreaStatus::Success;
+                return self.status;
+            };
+            if self.nodes[number as usize].closed {
+                self.open.pop();
+                continue;
+            }
+            if left == 0 {
+                return self.status;
+            }
+            left -= 1;
+            self.open.pop();
+            self.expand(mesh, filter, number);
+        }
+    }
+
+    fn expand<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F, number: u32) {
+        self.nodes[number as usize].closed = true;
+        self.expanded.push(number);
+        self.iterations += 1;
+        let poly = self.nodes[number as usize].poly;
+        let Some((tile, index)) = mesh.resolve(poly) else {
+            return;
+        };
+        let links = tile.poly_links(index);
+        let first_cell = self.table.row(poly.slot(), tile.poly_count());
+        let neighbors = &tile.data().edge_neighbors[tile.poly_edges(index)];
+        let ring = tile.poly_ring(index);
+        for (edge, &neighbor) in neighbors.iter().enumerate() {
+            if neighbor > 0 {
+                let target = (neighbor - 1) as usize;
+                let cell = first_cell + target;
+                if self.is_settled(cell)
+                    || !filter.passes(tile.poly_flags[target], tile.poly_area[target])
+                {
+                    continue;
+                }
+                let portal = (
+                    ring[edge],
+                    ring[if edge + 1 < ring.len() { edge + 1 } else { 0 }],
+                );
+                let poly = PolyRef::from_parts(poly.salt(), poly.slot(), target as u32);
+                self.offer(mesh, (tile, target), cell, poly, portal, number);
+                continue;
+            }
+            for link in links {
+                if link.kind != LinkKind::Portal || usize::from(link.edge) != edge {
+                    continue;
+                }
+                let Some((target_tile, target)) = mesh.resolve(link.target) else {
+                    continue;
+                };
+                let slot = link.target.slot();
+                let cell = self.table.row(slot, target_tile.poly_count()) + target;
+                let (flags, area) = (
+                    target_tile.poly_flags[target],
+                    target_tile.poly_area[target],
+                );
+                if self.is_settled(cell) || !filter.passes(flags, area) {
+                    continue;
+                }
+                let (a, b) = edge_ends(tile, index, edge);
+                let portal = (
+                    lerp(a, b, f64::from(link.range_min) / 255.0),
+                    lerp(a, b, f64::from(link.range_max) / 255.0),
+                );
+                self.offer(
+                    mesh,
+                    (target_tile, target),
+                    cell,
+                    link.target,
+                    portal,
+                    number,
+                );
+            }
+        }
+    }
+
+    /// Whether the polygon of a table cell was expanded; nothing changes it any more.
+    #[inline]
+    fn is_settled(&self, cell: usize) -> bool {
+        let number = self.table.get(cell);
+        number.is_some_and(|number| self.nodes[number as usize].closed)
+    }
+
+    /// Offers a polygon that is not settled behind a portal of node `parent`.
+    #[inline]
+    fn offer(
+        &mut self,
+        mesh: &TiledMesh,
+        (tile, index): (&Tile, usize),
+        cell: usize,
+        poly: PolyRef,
+        (a, b): (DVec3, DVec3),
+        parent: u32,
+    ) {
+        let Some(key) = self.shape.key_of_touching(a, b) else {
+            return;
+        };
+        if let Some(number) = self.table.get(cell) {
+            let node = &mut self.nodes[number as usize];
+            if key < node.key {
+                node.key = key;
+                node.parent = parent;
+                self.open.push(key, number);
+            }
+            return;
+        }
+        if self.without_overlaps && self.overlaps_found(mesh, tile, index) {
+            return;
+        }
+        if self.nodes.len() >= self.max_nodes as usize {
+            self.node_limit_reached = true;
+            return;
+        }
+        self.add(cell, poly, key, parent);
+    }
+
+    /// Whether a polygon's interior meets that of any polygon that has a node.
+    fn overlaps_found(&self, mesh: &TiledMesh, tile: &Tile, index: usize) -> bool {
+        let (low, high) = (tile.bounds_min[index], tile.bounds_max[index]);
+        let ring = tile.poly_ring(index);
+        self.nodes.iter().any(|node| {
+            mesh.resolve(node.poly).is_some_and(|(other, at)| {
+                let (other_low, other_high) = (other.bounds_min[at], other.bounds_max[at]);
+                low.x < other_high.x
+                    && high.x > other_low.x
+                    && low.z < other_high.z
+                    && high.z > other_low.z
+                    && !apart_by_grid(mesh, (tile, index), (other, at))
+                    && outlines_overlap(ring, other.poly_ring(at))
+            })
+        })
+    }
+
+    /// Writes the polygons expanded so far in expansion order, with the polygon each was reached
+    /// from ([`PolyRef::INVALID`] for the start) and its key. `parents` and `distances_squared` may
+    /// be shorter than `polys`, or empty.
+    pub fn finish(
+        &self,
+        polys: &mut [PolyRef],
+        parents: &mut [PolyRef],
+        distances_squared: &mut [f64],
+    ) -> AreaOutcome {
+        let count = self.expanded.len().min(polys.len());
+        for (i, &number) in self.expanded[..count].iter().enumerate() {
+            let node = &self.nodes[number as usize];
+            polys[i] = node.poly;
+            if let Some(parent) = parents.get_mut(i) {
+                *parent = self
+                    .nodes
+                    .get(node.parent as usize)
+                    .map_or(PolyRef::INVALID, |parent| parent.poly);
+            }
+            if let Some(distance_squared) = distances_squared.get_mut(i) {
+                *distance_squared = node.key;
+            }
+        }
+        AreaOutcome {
+            status: self.status,
+            count,
+            truncated: count < self.expanded.len(),
+            node_limit_reached: self.node_limit_reached,
+            iterations: self.iterations,
+        }
+    }
+
+    /// Polygons expanded so far, in expansion order.
+    pub fn found(&self) -> impl Iterator<Item = PolyRef> + '_ {
+        self.expanded
+            .iter()
+            .map(|&number| self.nodes[number as usize].poly)
+    }
+
+    /// A circle search from beginning to end. See [`begin_circle`](Self::begin_circle) and
+    /// [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// A centre outside the coordinate rule or a radius outside 0 to 2^22.
+    pub fn find_polys_in_circle<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        center: DVec3,
+        radius: f64,
+        filter: &F,
+        polys: &mut [PolyRef],
+        parents: &mut [PolyRef],
+        distances_squared: &mut [f64],
+    ) -> Result<AreaOutcome, ArgumentError> {
+        self.begin_circle(mesh, start_poly, center, radius, filter)?;
+        self.run(mesh, filter);
+        Ok(self.finish(polys, parents, distances_squared))
+    }
+
+    /// A search in a convex polygon from beginning to end. See [`begin_shape`](Self::begin_shape)
+    /// and [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// A point outside the coordinate rule.
+    pub fn find_polys_in_shape<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        points: &[DVec3],
+        filter: &F,
+        polys: &mut [PolyRef],
+        parents: &mut [PolyRef],
+        distances_squared: &mut [f64],
+    ) -> Result<AreaOutcome, ArgumentError> {
+        self.begin_shape(mesh, start_poly, points, filter)?;
+        self.run(mesh, filter);
+        Ok(self.finish(polys, parents, distances_squared))
+    }
+
+    /// A neighbourhood search from beginning to end. See
+    /// [`begin_neighbourhood`](Self::begin_neighbourhood) and [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// A centre outside the coordinate rule or a radius outside 0 to 2^22.
+    pub fn find_local_neighbourhood<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        center: DVec3,
+        radius: f64,
+        filter: &F,
+        polys: &mut [PolyRef],
+        parents: &mut [PolyRef],
+        distances_squared: &mut [f64],
+    ) -> Result<AreaOutcome, ArgumentError> {
+        self.begin_neighbourhood(mesh, start_poly, center, radius, filter)?;
+        self.run(mesh, filter);
+        Ok(self.finish(polys, parents, distances_squared))
+    }
+
+    /// Updates until nothing is left.
+    pub(super) fn run<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F) {
+        while self.update(mesh, filter, u32::MAX) == AreaStatus::InProgress {}
+    }
+}
+
+/// Checks the circle of a search.
+pub(super) fn check_circle(center: DVec3, radius: f64) -> Result<(), ArgumentError> {
+    check_point("center", center)?;
+    if (0.0..=MAX_RADIUS).contains(&radius) {
+        Ok(())
+    } else {
+        Err(ArgumentError::new("radius", radius, "0 to 4194304 (2^22)"))
+    }
+}
+
+/// Whether a line of the tile grid separates two polygons, told in tile-local numbers: the two
+/// world positions of one border can differ in their last bit, and touching is not overlap.
+fn apart_by_grid(mesh: &TiledMesh, a: (&Tile, usize), b: (&Tile, usize)) -> bool {
+    let size = mesh.params().tile_size;
+    let extent = |(tile, index): (&Tile, usize), axis: usize| {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &vertex in tile.poly_vertices(index) {
+            let value = f64::from(tile.data().vertices[usize::from(vertex)][axis]);
+            low = low.min(value);
+            high = high.max(value);
+        }
+        (low, high)
+    };
+    let place = |(tile, _): (&Tile, usize)| [tile.data().tile_x, tile.data().tile_z];
+    [0, 2].iter().any(|&axis| {
+        let (at, other_at) = (place(a)[axis / 2], place(b)[axis / 2]);
+        let (below, above) = match at.cmp(&other_at) {
+            Ordering::Less => (a, b),
+            Ordering::Greater => (b, a),
+            Ordering::Equal => return false,
+        };
+        extent(below, axis).1 <= size && extent(above, axis).0 >= 0.0
+    })
+}

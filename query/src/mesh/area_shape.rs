@@ -1,0 +1,217 @@
+//! The shapes of area searches, and the exact tests between portals, shapes and outlines.
+//!
+//! A circle is met by squared distance. A convex polygon is met by exact orientation tests on
+//! closed segments; orientations below 2^-100 in magnitude read as zero.
+
+use super::outline::segment_distance_sq;
+use throng_soa::DVec3;
+use throng_soa::predicates::orient2d;
+
+/// Most points of a convex shape.
+const MAX_POINTS: usize = 64;
+/// Orientations smaller than this read as zero (2^-100).
+const TINY: f64 = 1.0 / (1_u128 << 100) as f64;
+
+/// The shape of the search in hand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shape {
+    /// Circle centre, or the mean of the polygon's points.
+    pub(super) reference: DVec3,
+    /// Circle radius; 0 for polygons.
+    pub(super) radius: f64,
+    /// Counter-clockwise corners (X, Z); empty for a circle.
+    corners: Vec<[f64; 2]>,
+}
+
+impl Shape {
+    /// Becomes a circle.
+    pub(super) fn set_circle(&mut self, center: DVec3, radius: f64) {
+        self.reference = center;
+        self.radius = radius;
+        self.corners.clear();
+    }
+
+    /// Becomes a convex polygon; false (and no corners) when the points are none.
+    pub(super) fn set_convex(&mut self, points: &[DVec3]) -> bool {
+        self.corners.clear();
+        self.radius = 0.0;
+        if !(3..=MAX_POINTS).contains(&points.len()) {
+            return false;
+        }
+        self.corners.extend(points.iter().map(|p| [p.x, p.z]));
+        let corners = &mut self.corners;
+        let mut twice_area = 0.0;
+        for (i, &[ax, az]) in corners.iter().enumerate() {
+            let [bx, bz] = corners[(i + 1) % corners.len()];
+            twice_area += ax * bz - bx * az;
+        }
+        if twice_area < 0.0 {
+            corners.reverse();
+        }
+        if !is_convex(corners) {
+            corners.clear();
+            return false;
+        }
+        let (mut x, mut z) = (0.0, 0.0);
+        for &[px, pz] in &*corners {
+            x += px;
+            z += pz;
+        }
+        let count = corners.len() as f64;
+        self.reference = DVec3::new(x / count, 0.0, z / count);
+        true
+    }
+
+    /// The squared distance from the reference point to portal `a`-`b` if it touches the shape.
+    #[inline]
+    pub(super) fn key_of_touching(&self, a: DVec3, b: DVec3) -> Option<f64> {
+        let distance_sq = segment_distance_sq(a, b, self.reference);
+        let touches = if self.corners.is_empty() {
+            distance_sq <= self.radius * self.radius
+        } else {
+            segment_meets_convex(&self.corners, [a.x, a.z], [b.x, b.z])
+        };
+        touches.then_some(distance_sq)
+    }
+}
+
+/// Whether the corners run once counter-clockwise round a convex polygon with an area, no point
+/// twice: no corner right of any edge, one strictly left of each.
+fn is_convex(corners: &[[f64; 2]]) -> bool {
+    for (i, &a) in corners.iter().enumerate() {
+        let b = corners[(i + 1) % corners.len()];
+        let mut has_left = false;
+        for (j, &c) in corners.iter().enumerate() {
+            if j != i && c == a {
+                return false;
+            }
+            let side = orient2d(a, b, c);
+            if side < 0.0 {
+                return false;
+            }
+            has_left |= side > 0.0;
+        }
+        if !has_left {
+            return false;
+        }
+    }
+    true
+}
+
+#[inline]
+fn side_of(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
+    let side = orient2d(a, b, c);
+    if side.abs() < TINY { 0.0 } else { side }
+}
+
+/// Whether a closed segment has a point in a closed convex polygon.
+fn segment_meets_convex(corners: &[[f64; 2]], p: [f64; 2], q: [f64; 2]) -> bool {
+    let edges = || (0..corners.len()).map(|i| (corners[i], corners[(i + 1) % corners.len()]));
+    let holds = |point| edges().all(|(a, b)| side_of(a, b, point) >= 0.0);
+    holds(p) || holds(q) || edges().any(|(a, b)| segments_meet(a, b, p, q))
+}
+
+/// Whether two closed segments share a point.
+fn segments_meet(a: [f64; 2], b: [f64; 2], p: [f64; 2], q: [f64; 2]) -> bool {
+    let (side_p, side_q) = (side_of(a, b, p), side_of(a, b, q));
+    let (side_a, side_b) = (side_of(p, q, a), side_of(p, q, b));
+    let apart = |s: f64, t: f64| (s > 0.0 && t < 0.0) || (s < 0.0 && t > 0.0);
+    if apart(side_p, side_q) && apart(side_a, side_b) {
+        return true;
+    }
+    let between = |from: [f64; 2], to: [f64; 2], point: [f64; 2]| {
+        (0..2).all(|axis| {
+            point[axis] >= from[axis].min(to[axis]) && point[axis] <= from[axis].max(to[axis])
+        })
+    };
+    (side_p == 0.0 && between(a, b, p))
+        || (side_q == 0.0 && between(a, b, q))
+        || (side_a == 0.0 && between(p, q, a))
+        || (side_b == 0.0 && between(p, q, b))
+}
+
+/// Whether the interiors of two convex counter-clockwise rings meet, seen from above: no edge of
+/// either has the whole other ring on its outer side. Exact; touching is not overlap.
+pub(super) fn outlines_overlap(a: &[DVec3], b: &[DVec3]) -> bool {
+    !has_separating_edge(a, b) && !has_separating_edge(b, a)
+}
+
+fn has_separating_edge(ring: &[DVec3], other: &[DVec3]) -> bool {
+    let flat = |p: DVec3| [p.x, p.z];
+    let Some(&last) = ring.last() else {
+        return true;
+    };
+    let mut a = last;
+    ring.iter().any(|&b| {
+        let separates = other
+            .iter()
+            .all(|&p| orient2d(flat(a), flat(b), flat(p)) <= 0.0);
+        a = b;
+        separates
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(points: &[(f64, f64)]) -> Vec<DVec3> {
+        points.iter().map(|&(x, z)| DVec3::new(x, 0.0, z)).collect()
+    }
+
+    #[test]
+    fn convex_shapes_of_either_winding_are_taken_and_others_refused() {
+        let mut shape = Shape::default();
+        let square = ring(&[(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]);
+        let mut clockwise = square.clone();
+        clockwise.reverse();
+        assert!(shape.set_convex(&square));
+        assert_eq!(shape.reference, DVec3::new(1.0, 0.0, 1.0));
+        assert!(shape.set_convex(&clockwise));
+        let collinear = ring(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (0.0, 2.0)]);
+        assert!(shape.set_convex(&collinear));
+        for bad in [
+            ring(&[(0.0, 0.0), (1.0, 0.0)]),
+            ring(&[(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]),
+            ring(&[(0.0, 0.0), (2.0, 0.0), (1.0, 0.5), (0.0, 2.0)]),
+            ring(&[(0.0, 0.0), (2.0, 2.0), (2.0, 0.0), (0.0, 2.0)]),
+            ring(&[(0.0, 0.0), (2.0, 0.0), (2.0, 0.0), (0.0, 2.0)]),
+            ring(&[(0.0, 0.0), (2.0, 0.0), (0.0, 2.0), (0.0, 0.0)]),
+        ] {
+            assert!(!shape.set_convex(&bad), "{bad:?}");
+        }
+        let many: Vec<DVec3> = (0..65)
+            .map(|i| DVec3::new(f64::from(i), 0.0, 0.0))
+            .collect();
+        assert!(!shape.set_convex(&many));
+    }
+
+    #[test]
+    fn segments_touch_a_convex_shape_inside_across_and_at_a_corner() {
+        let mut shape = Shape::default();
+        assert!(shape.set_convex(&ring(&[(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)])));
+        let touches = |a: (f64, f64), b: (f64, f64)| {
+            shape
+                .key_of_touching(DVec3::new(a.0, 5.0, a.1), DVec3::new(b.0, 0.0, b.1))
+                .is_some()
+        };
+        assert!(touches((0.5, 0.5), (1.0, 0.5)));
+        assert!(touches((-1.0, 1.0), (3.0, 1.0)));
+        assert!(touches((2.0, 2.0), (3.0, 3.0)));
+        assert!(touches((-1.0, 1.0), (1.0, -1.0)));
+        assert!(!touches((-1.0, 0.9), (0.9, -1.0)));
+        assert!(!touches((2.0 + 1e-12, 0.0), (3.0, 1.0)));
+    }
+
+    #[test]
+    fn overlap_is_of_interiors_only() {
+        let a = ring(&[(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]);
+        let beside = ring(&[(2.0, 0.0), (4.0, 0.0), (4.0, 2.0), (2.0, 2.0)]);
+        let corner = ring(&[(2.0, 2.0), (4.0, 2.0), (4.0, 4.0)]);
+        let inside = ring(&[(0.5, 0.5), (1.0, 0.5), (1.0, 1.0)]);
+        let cross = ring(&[(-1.0, 0.9), (3.0, 0.9), (3.0, 1.1), (-1.0, 1.1)]);
+        assert!(!outlines_overlap(&a, &beside) && !outlines_overlap(&a, &corner));
+        assert!(outlines_overlap(&a, &inside) && outlines_overlap(&inside, &a));
+        assert!(outlines_overlap(&a, &cross) && outlines_overlap(&a, &a));
+    }
+}

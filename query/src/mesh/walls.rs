@@ -1,0 +1,301 @@
+//! Walls near a position: the nearest one, or all of them.
+//!
+//! In: a circle search. Out: pieces of polygon edges with nothing walkable behind them, owned by
+//! the polygons the search expanded. A piece is a whole edge without a neighbour, or with one the
+//! filter rejects, or the stretch of a tile-border edge that no link to an accepted polygon
+//! covers. Distances are clamped X/Z distances from the centre to the piece.
+
+use super::area::AreaSearch;
+use super::filter::Filter;
+use super::outline::{edge_ends, lerp, nearest_parameter};
+use super::path::accepts;
+use super::status::AreaStatus;
+use throng_soa::mesh::{LinkKind, NO_PORTAL, PolyRef, Tile, TiledMesh};
+use throng_soa::world::distance_xz_sq;
+use throng_soa::{ArgumentError, DVec3};
+
+/// A piece of wall. Its ends run in the polygon's winding: the walkable side is to the left of
+/// `a` → `b` with X right and Z up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WallSegment {
+    /// First end, world units.
+    pub a: DVec3,
+    /// Second end.
+    pub b: DVec3,
+    /// The polygon whose edge it lies on.
+    pub poly: PolyRef,
+    /// That edge.
+    pub edge: i32,
+    /// Distance from the centre of the search in X/Z.
+    pub distance: f64,
+}
+
+/// Outcome of [`AreaSearch::find_walls`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WallsOutcome {
+    /// Outcome of the circle search; [`AreaStatus::None`] for a circle outside its rules.
+    pub status: AreaStatus,
+    /// Pieces written.
+    pub count: usize,
+    /// Pieces within the radius were dropped.
+    pub truncated: bool,
+}
+
+/// The wall nearest to a position.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WallHit {
+    /// Outcome of the circle search.
+    pub status: AreaStatus,
+    /// A wall is within the radius.
+    pub found: bool,
+    /// Distance to it in X/Z; the radius when none was found.
+    pub distance: f64,
+    /// Its nearest point, height interpolated along the edge.
+    pub point: DVec3,
+    /// Unit vector in X/Z from `point` toward the centre; the edge's inward normal when the centre
+    /// is on the wall.
+    pub normal: DVec3,
+    /// The polygon whose edge it is; invalid when none was found.
+    pub poly: PolyRef,
+    /// That edge; -1 when none was found.
+    pub edge: i32,
+}
+
+impl AreaSearch {
+    /// The wall nearest to `center` within `radius`, among the polygons a circle search from
+    /// `start_poly` reaches. Ties go to the lowest (polygon reference, edge, fraction along it).
+    ///
+    /// # Errors
+    /// A centre outside the coordinate rule or a radius outside 0 to 2^22.
+    pub fn distance_to_wall<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        center: DVec3,
+        radius: f64,
+        filter: &F,
+    ) -> Result<WallHit, ArgumentError> {
+        self.begin_circle(mesh, start_poly, center, radius, filter)?;
+        self.run(mesh, filter);
+        Ok(self.finish_distance_to_wall(mesh, filter))
+    }
+
+    /// The scan of [`distance_to_wall`](Self::distance_to_wall) over the polygons a sliced circle
+    /// search has expanded so far.
+    pub fn finish_distance_to_wall<F: Filter + ?Sized>(
+        &self,
+        mesh: &TiledMesh,
+        filter: &F,
+    ) -> WallHit {
+        let (center, radius) = (self.shape.reference, self.shape.radius);
+        let mut hit = WallHit {
+            status: self.status(),
+            distance: radius,
+            edge: -1,
+            ..WallHit::default()
+        };
+        let mut best_sq = radius * radius;
+        let mut best_fraction = f64::INFINITY;
+        for poly in self.found() {
+            let Some((tile, index)) = mesh.resolve(poly) else {
+                continue;
+            };
+            for_each_wall_piece(mesh, tile, index, filter, |piece| {
+                let along = nearest_parameter(piece.a, piece.b, center);
+                let point = lerp(piece.a, piece.b, along);
+                let distance_sq = distance_xz_sq(point, center);
+                if distance_sq > best_sq {
+                    return;
+                }
+                let fraction = piece.from + (piece.to - piece.from) * along;
+                let edge = piece.edge as i32;
+                let earlier = (poly, edge) < (hit.poly, hit.edge)
+                    || ((poly, edge) == (hit.poly, hit.edge) && fraction < best_fraction);
+                if distance_sq == best_sq && hit.found && !earlier {
+                    return;
+                }
+                best_sq = distance_sq;
+                best_fraction = fraction;
+                hit.found = true;
+                hit.point = point;
+                hit.poly = poly;
+                hit.edge = edge;
+            });
+        }
+        if let (true, Some((tile, index))) = (hit.found, mesh.resolve(hit.poly)) {
+            hit.distance = best_sq.sqrt();
+            let (mut nx, mut nz) = (center.x - hit.point.x, center.z - hit.point.z);
+            if nx == 0.0 && nz == 0.0 {
+                let (a, b) = edge_ends(tile, index, hit.edge as usize);
+                (nx, nz) = (a.z - b.z, b.x - a.x);
+            }
+            let length = (nx * nx + nz * nz).sqrt();
+            hit.normal = DVec3::new(nx / length, 0.0, nz / length);
+        }
+        hit
+    }
+
+    /// Every wall piece at most `radius` from `center`, among the polygons a circle search from
+    /// `start_poly` reaches, nearest first; equal distances in the order the search met them
+    /// (polygons in expansion order, edges in order, pieces along the edge). A full buffer keeps
+    /// the nearest. Pieces on other floors that links reach are included.
+    ///
+    /// A circle outside its rules gives [`AreaStatus::None`]. Allocates nothing once the scratch
+    /// has grown.
+    pub fn find_walls<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        start_poly: PolyRef,
+        center: DVec3,
+        radius: f64,
+        filter: &F,
+        out: &mut [WallSegment],
+    ) -> WallsOutcome {
+        if self
+            .begin_circle(mesh, start_poly, center, radius, filter)
+            .is_err()
+        {
+            return WallsOutcome::default();
+        }
+        self.run(mesh, filter);
+        self.finish_walls(mesh, filter, out)
+    }
+
+    /// The scan of [`find_walls`](Self::find_walls) over the polygons a sliced circle search has
+    /// expanded so far.
+    pub fn finish_walls<F: Filter + ?Sized>(
+        &self,
+        mesh: &TiledMesh,
+        filter: &F,
+        out: &mut [WallSegment],
+    ) -> WallsOutcome {
+        let (center, radius) = (self.shape.reference, self.shape.radius);
+        let mut outcome = WallsOutcome {
+            status: self.status(),
+            count: 0,
+            truncated: false,
+        };
+        for poly in self.found() {
+            let Some((tile, index)) = mesh.resolve(poly) else {
+                continue;
+            };
+            for_each_wall_piece(mesh, tile, index, filter, |piece| {
+                let nearest = lerp(
+                    piece.a,
+                    piece.b,
+                    nearest_parameter(piece.a, piece.b, center),
+                );
+                let distance_sq = distance_xz_sq(nearest, center);
+                if distance_sq <= radius * radius {
+                    let wall = WallSegment {
+                        a: piece.a,
+                        b: piece.b,
+                        poly,
+                        edge: piece.edge as i32,
+                        distance: distance_sq.sqrt(),
+                    };
+                    insert_nearest(out, &mut outcome, wall);
+                }
+            });
+        }
+        outcome
+    }
+}
+
+/// Inserts behind every piece that is not farther; a full list loses its last.
+#[inline]
+fn insert_nearest(out: &mut [WallSegment], outcome: &mut WallsOutcome, wall: WallSegment) {
+    let filled = &out[..outcome.count];
+    let place = filled.partition_point(|other| other.distance <= wall.distance);
+    if outcome.count < out.len() {
+        outcome.count += 1;
+    } else {
+        outcome.truncated = true;
+        if place == out.len() {
+            return;
+        }
+    }
+    out.copy_within(place..outcome.count - 1, place + 1);
+    out[place] = wall;
+}
+
+/// A stretch of an edge with nothing walkable behind it.
+struct Piece {
+    edge: usize,
+    /// Fractions along the edge.
+    from: f64,
+    to: f64,
+    a: DVec3,
+    b: DVec3,
+}
+
+/// Calls `visit` with every wall piece of a polygon: edges in order, pieces along the edge.
+#[inline]
+fn for_each_wall_piece<F: Filter + ?Sized>(
+    mesh: &TiledMesh,
+    tile: &Tile,
+    index: usize,
+    filter: &F,
+    mut visit: impl FnMut(Piece),
+) {
+    let edges = tile.poly_edges(index);
+    let data = tile.data();
+    let sides = &data.edge_portal_sides[edges.clone()];
+    for (edge, (&neighbor, &side)) in data.edge_neighbors[edges].iter().zip(sides).enumerate() {
+        if neighbor > 0 {
+            let target = (neighbor - 1) as usize;
+            if filter.passes(tile.poly_flags[target], tile.poly_area[target]) {
+                continue;
+            }
+        }
+        let (a, b) = edge_ends(tile, index, edge);
+        if neighbor > 0 || side == NO_PORTAL {
+            visit(Piece {
+                edge,
+                from: 0.0,
+                to: 1.0,
+                a,
+                b,
+            });
+            continue;
+        }
+        // Walk along the edge in 255ths: skip what links cover, stop at the next link's start.
+        let open = || {
+            tile.poly_links(index).iter().filter(|link| {
+                link.kind == LinkKind::Portal
+                    && usize::from(link.edge) == edge
+                    && accepts(mesh, link.target, filter)
+            })
+        };
+        let mut at = 0_u8;
+        loop {
+            while let Some(to) = open()
+                .filter(|link| link.range_min <= at && link.range_max > at)
+                .map(|link| link.range_max)
+                .max()
+            {
+                at = to;
+            }
+            if at == u8::MAX {
+                break;
+            }
+            let next = open()
+                .map(|link| link.range_min)
+                .filter(|&from| from > at)
+                .min()
+                .unwrap_or(u8::MAX);
+            let (from, to) = (f64::from(at) / 255.0, f64::from(next) / 255.0);
+            visit(Piece {
+                edge,
+                from,
+                to,
+                a: lerp(a, b, from),
+                b: lerp(a, b, to),
+            });
+            at = next;
+            if at == u8::MAX {
+                break;
+            }
+        }
+    }
+}

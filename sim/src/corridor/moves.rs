@@ -1,0 +1,151 @@
+//! Moving the agent, or the target, and the corridor with it.
+
+use super::{CorridorRow, cut_loops};
+use crate::navigator::Navigator;
+use throng_query::mesh::{Filter, RaycastStatus, closest_point_on_poly, move_along_surface};
+use throng_soa::mesh::{PolyRef, TiledMesh};
+use throng_soa::world::{DVec3, distance_xz_sq};
+
+/// How far outside an outline a point may be and still count as held by it, units.
+const HOLD: f64 = 1e-7;
+/// Heights closer than this are the same floor, units.
+const SAME_HEIGHT: f64 = 1e-9;
+
+/// Moves the agent along the surface toward `to`, sliding along the first wall met, and makes the
+/// corridor begin where it ends up: polygons walked are trimmed, a step aside leads back. False,
+/// and nothing changed, when the first polygon cannot be used or the step crosses more polygons
+/// than the corridor holds.
+pub fn move_position<F: Filter + ?Sized>(
+    corridor: &mut CorridorRow<'_>,
+    mesh: &TiledMesh,
+    filter: &F,
+    to: DVec3,
+    navigator: &mut Navigator,
+) -> bool {
+    let Some(&first) = corridor.polys().first() else {
+        return false;
+    };
+    let capacity = corridor.capacity();
+    let start = corridor.head.position;
+    let visited = navigator.visited(capacity);
+    let moved = move_along_surface(mesh, first, start, to, filter, visited);
+    if moved.status != RaycastStatus::Ok || moved.truncated {
+        return false;
+    }
+    if moved.visited_count > 1 {
+        let merged = merge_front(corridor.polys(), &visited[..moved.visited_count]);
+        let Some((replaced, joint)) = merged else {
+            return false;
+        };
+        navigator.route.clear();
+        let back = navigator.visited[joint..moved.visited_count].iter().rev();
+        navigator.route.extend(back);
+        cut_loops(&mut navigator.route, 0);
+        corridor.replace_front(&navigator.route, replaced);
+    }
+    corridor.head.position = moved.point;
+    true
+}
+
+/// Where the walked polygons meet the corridor: how many corridor polygons they replace, and the
+/// place in `visited` of the last one met.
+fn merge_front(polys: &[PolyRef], visited: &[PolyRef]) -> Option<(usize, usize)> {
+    (0..polys.len()).rev().find_map(|i| {
+        let joint = visited.iter().rposition(|&poly| poly == polys[i])?;
+        Some((i + 1, joint))
+    })
+}
+
+/// Moves the target along the surface the same way, at the other end of the corridor. When the
+/// corridor does not lead to the target, the new target is only recorded and a replan asked for.
+/// False, and nothing changed, when the merge would not fit or the target polygon cannot be used.
+pub fn move_target<F: Filter + ?Sized>(
+    corridor: &mut CorridorRow<'_>,
+    mesh: &TiledMesh,
+    filter: &F,
+    to: DVec3,
+    navigator: &mut Navigator,
+) -> bool {
+    if !corridor.head.complete {
+        corridor.head.target = to;
+        corridor.head.target_poly = PolyRef::INVALID;
+        corridor.head.needs_replan = true;
+        return true;
+    }
+    let Some(&last) = corridor.polys().last() else {
+        return false;
+    };
+    let capacity = corridor.capacity();
+    let Some(start) = closest_point_on_poly(mesh, last, corridor.head.target) else {
+        return false;
+    };
+    let visited = navigator.visited(capacity);
+    let moved = move_along_surface(mesh, last, start.point, to, filter, visited);
+    if moved.status != RaycastStatus::Ok || moved.truncated {
+        return false;
+    }
+    if moved.visited_count > 1 {
+        let visited = &visited[..moved.visited_count];
+        let polys = corridor.polys();
+        // The first corridor polygon the target walked over ends what is kept.
+        let joint = (0..polys.len()).find_map(|i| {
+            let j = visited.iter().rposition(|&poly| poly == polys[i])?;
+            Some((i, j))
+        });
+        let Some((kept, joint)) = joint else {
+            return false;
+        };
+        let tail = &visited[joint..];
+        if kept + tail.len() > capacity {
+            return false;
+        }
+        corridor.path[kept..kept + tail.len()].copy_from_slice(tail);
+        corridor.head.count = (kept + tail.len()) as u32;
+    }
+    corridor.head.target = moved.point;
+    corridor.head.target_poly = moved.poly;
+    true
+}
+
+/// Puts the agent at `to`, a point inside one of the first `limit` polygons of the corridor (the
+/// leg to a corner lies in them by construction of the funnel). Of the polygons that hold it, the
+/// one whose surface is vertically nearest wins, the farthest along on a tie. Follows the corridor
+/// instead of tracing a ray, so grazing a vertex cannot block it. False when none holds it.
+pub fn move_along(
+    corridor: &mut CorridorRow<'_>,
+    mesh: &TiledMesh,
+    to: DVec3,
+    limit: usize,
+) -> bool {
+    let limit = limit.min(corridor.head.count as usize);
+    let mut best: Option<(f64, usize, DVec3)> = None;
+    for (i, &poly) in corridor.path[..limit].iter().enumerate() {
+        let Some((tile, index)) = mesh.resolve(poly) else {
+            continue;
+        };
+        let (low, high) = (tile.bounds_min[index], tile.bounds_max[index]);
+        let near = to.x >= low.x - HOLD
+            && to.x <= high.x + HOLD
+            && to.z >= low.z - HOLD
+            && to.z <= high.z + HOLD;
+        if !near {
+            continue;
+        }
+        let Some(closest) = closest_point_on_poly(mesh, poly, to) else {
+            continue;
+        };
+        if !closest.over_polygon && distance_xz_sq(closest.point, to) > HOLD * HOLD {
+            continue;
+        }
+        let dy = (closest.point.y - to.y).abs();
+        if best.is_none_or(|(least, ..)| dy <= least + SAME_HEIGHT) {
+            best = Some((dy, i, closest.point));
+        }
+    }
+    let Some((_, first, point)) = best else {
+        return false;
+    };
+    corridor.trim_front(first);
+    corridor.head.position = point;
+    true
+}

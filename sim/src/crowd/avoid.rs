@@ -1,0 +1,245 @@
+//! Stage 2: the velocity each agent takes, given what everybody wanted.
+//!
+//! Separation and a slight preference for one side bend the wanted velocity; walls give hard
+//! half-planes and neighbours soft ones; the program picks the permitted velocity nearest to it.
+
+use super::neighbors::{Neighbor, NeighborGrid};
+use super::options::{AvoidanceQuality, MOST_NEIGHBORS, Profile};
+use super::plan::AgentPlan;
+use super::snapshot::StartTable;
+use super::walls::{FacingWalls, WallPiece};
+use crate::orca::{HalfPlane, ProgramScratch, for_agent, solve};
+use throng_soa::agents::{AgentTable, Walk, WallTable};
+use throng_soa::world::{DVec2, distance_xz, dot2, length2};
+
+/// Relative position of two agents at one place.
+const APART: f64 = 1e-3;
+/// Centres nearer than this have no direction.
+const TOGETHER: f64 = 1e-9;
+/// An agent slower than this share of what it wants is blocked.
+const BLOCKED_SHARE: f64 = 0.3;
+/// An agent nearer to its destination than this many radii queues instead of going round.
+const QUEUE_RADII: f64 = 8.0;
+/// A wall within this many radii on the preferred side turns the preference round.
+const SIDE_RADII: f64 = 4.0;
+/// Cosine of an eighth turn.
+const EIGHTH_TURN: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
+/// What stage 2 reads.
+pub(super) struct AvoidView<'a> {
+    pub(super) agents: &'a AgentTable,
+    pub(super) starts: &'a StartTable,
+    pub(super) plans: &'a [AgentPlan],
+    pub(super) walks: &'a [Walk],
+    pub(super) walls: &'a WallTable,
+    pub(super) pieces: &'a [WallPiece],
+    pub(super) piece_stride: usize,
+    pub(super) max_walls: usize,
+    pub(super) profiles: &'a [Profile],
+    pub(super) grid: &'a NeighborGrid,
+    pub(super) dt: f64,
+}
+
+/// A worker's storage for stage 2.
+#[derive(Debug, Default)]
+pub(super) struct AvoidScratch {
+    /// Half-planes of the agent in hand, walls first.
+    pub(super) planes: Vec<HalfPlane>,
+    /// How many of them are walls.
+    pub(super) hard: usize,
+    wall_distances: Vec<f64>,
+    facing: FacingWalls,
+    program: ProgramScratch,
+}
+
+/// The velocity of the agent in `slot`.
+pub(super) fn avoid(view: &AvoidView<'_>, slot: usize, scratch: &mut AvoidScratch) -> DVec2 {
+    scratch.planes.clear();
+    scratch.hard = 0;
+    let plan = &view.plans[slot];
+    if !view.agents.active[slot] || plan.crossing {
+        return plan.plan.wanted;
+    }
+    let profile = &view.profiles[view.agents.profile[slot] as usize];
+    if profile.options.quality == AvoidanceQuality::Off {
+        return plan.plan.wanted;
+    }
+    let position = view.starts.position[slot];
+    let mut near = [Neighbor::default(); MOST_NEIGHBORS];
+    let found = view.grid.nearest(
+        position.x,
+        position.z,
+        profile.neighbor_distance,
+        slot as u32,
+        &mut near[..profile.options.quality.max_neighbors()],
+    );
+    let near = &near[..found];
+    let mut wanted = plan.plan.wanted;
+    if profile.options.separation_distance > 0.0 {
+        wanted = separate(view, slot, profile, near, wanted);
+    }
+    wall_planes(view, slot, profile, scratch);
+    wanted = prefer_side(profile, wanted, scratch);
+    neighbor_planes(view, slot, profile, near, scratch);
+    let limit = profile.options.max_speed;
+    let velocity = permitted(limit, wanted, scratch);
+    if is_blocked(view, slot, profile, near, wanted, velocity) {
+        return way_round(limit, wanted, velocity, scratch);
+    }
+    velocity
+}
+
+fn permitted(limit: f64, wanted: DVec2, scratch: &mut AvoidScratch) -> DVec2 {
+    let AvoidScratch {
+        planes,
+        hard,
+        program,
+        ..
+    } = scratch;
+    solve(planes, *hard, limit, wanted, program).velocity
+}
+
+/// Adds a push away from every neighbour nearer than the separation distance.
+fn separate(
+    view: &AvoidView<'_>,
+    slot: usize,
+    profile: &Profile,
+    near: &[Neighbor],
+    wanted: DVec2,
+) -> DVec2 {
+    let options = &profile.options;
+    let own = view.starts.position[slot];
+    let mut sum = wanted;
+    for neighbor in near {
+        let distance = neighbor.distance_sq.sqrt();
+        if distance >= options.separation_distance {
+            continue;
+        }
+        let t = 1.0 - distance / options.separation_distance;
+        let strength = options.separation_weight * options.max_speed * (t * t);
+        let other = view.starts.position[neighbor.slot as usize];
+        let away = if distance <= TOGETHER {
+            if (neighbor.slot as usize) < slot {
+                DVec2::X
+            } else {
+                -DVec2::X
+            }
+        } else {
+            DVec2::new(own.x - other.x, own.z - other.z) / distance
+        };
+        sum += away * strength;
+    }
+    let speed = length2(sum);
+    if speed > options.max_speed {
+        sum = (sum / speed) * options.max_speed;
+    }
+    sum
+}
+
+fn wall_planes(view: &AvoidView<'_>, slot: usize, profile: &Profile, scratch: &mut AvoidScratch) {
+    let first = slot * view.piece_stride;
+    let pieces = &view.pieces[first..first + view.walls.count[slot] as usize];
+    scratch.wall_distances.clear();
+    scratch.facing.collect(
+        pieces,
+        view.starts.position[slot],
+        profile,
+        view.max_walls,
+        &mut scratch.planes,
+        &mut scratch.wall_distances,
+    );
+    scratch.hard = scratch.planes.len();
+}
+
+/// Turns the wanted velocity slightly to one side; to the other when a wall is near on that side.
+fn prefer_side(profile: &Profile, wanted: DVec2, scratch: &AvoidScratch) -> DVec2 {
+    let preference = profile.options.side_preference;
+    let speed = length2(wanted);
+    if preference == 0.0 || speed == 0.0 {
+        return wanted;
+    }
+    let side = DVec2::new(wanted.y, -wanted.x);
+    let within = SIDE_RADII * profile.options.radius;
+    let walled = scratch.planes.iter().zip(&scratch.wall_distances);
+    let walled = walled.clone().any(|(plane, &distance_sq)| {
+        distance_sq <= within * within && dot2(plane.normal, side) < -0.5 * speed
+    });
+    if walled {
+        wanted - side * preference
+    } else {
+        wanted + side * preference
+    }
+}
+
+fn neighbor_planes(
+    view: &AvoidView<'_>,
+    slot: usize,
+    profile: &Profile,
+    near: &[Neighbor],
+    scratch: &mut AvoidScratch,
+) {
+    let own = view.starts.position[slot];
+    let priority = view.agents.priority[slot];
+    for neighbor in near {
+        let other = neighbor.slot as usize;
+        let at = view.starts.position[other];
+        let mut relative = DVec2::new(at.x - own.x, at.z - own.z);
+        if relative == DVec2::ZERO {
+            relative.x = if slot > other { APART } else { -APART };
+        }
+        let share = if view.plans[other].crossing {
+            1.0
+        } else {
+            let theirs = view.agents.priority[other];
+            theirs / (priority + theirs)
+        };
+        let their_radius = view.profiles[view.agents.profile[other] as usize]
+            .options
+            .radius;
+        scratch.planes.push(for_agent(
+            relative,
+            view.starts.velocity[slot],
+            view.starts.velocity[other],
+            profile.options.radius + their_radius,
+            profile.time_horizon,
+            view.dt,
+            share,
+        ));
+    }
+}
+
+/// Whether somebody standing holds the agent up, far from where it wants to be.
+fn is_blocked(
+    view: &AvoidView<'_>,
+    slot: usize,
+    profile: &Profile,
+    near: &[Neighbor],
+    wanted: DVec2,
+    velocity: DVec2,
+) -> bool {
+    let wanted_sq = dot2(wanted, wanted);
+    let slow = dot2(velocity, velocity) < (BLOCKED_SHARE * BLOCKED_SHARE) * wanted_sq;
+    slow && near.iter().any(|n| !view.plans[n.slot as usize].walking)
+        && view.plans[slot].walking
+        && distance_xz(view.starts.position[slot], view.walks[slot].destination)
+            > QUEUE_RADII * profile.options.radius
+}
+
+/// The fastest of the permitted velocities nearest to the wanted one and its quarter and eighth
+/// turns.
+fn way_round(limit: f64, wanted: DVec2, velocity: DVec2, scratch: &mut AvoidScratch) -> DVec2 {
+    let DVec2 { x, y: z } = wanted;
+    let mut best = velocity;
+    for turned in [
+        DVec2::new(-z, x),
+        DVec2::new(z, -x),
+        DVec2::new(x - z, x + z) * EIGHTH_TURN,
+        DVec2::new(x + z, z - x) * EIGHTH_TURN,
+    ] {
+        let candidate = permitted(limit, turned, scratch);
+        if dot2(candidate, candidate) > dot2(best, best) {
+            best = candidate;
+        }
+    }
+    best
+}

@@ -1,0 +1,89 @@
+//! Stage 3: the moves.
+
+use super::options::Profile;
+use super::plan::{AgentPlan, follower_row};
+use crate::follower::{apply, nudge};
+use crate::navigator::Navigator;
+use throng_query::mesh::QueryFilter;
+use throng_soa::agents::{AgentChunk, RouteChunk};
+use throng_soa::mesh::{PolyRef, TiledMesh};
+use throng_soa::table::{Chunk, Strided};
+use throng_soa::world::{DVec2, length2};
+
+/// What stage 3 writes: a run of rows of these tables.
+pub(super) struct MotionRows<'a> {
+    pub(super) agents: AgentChunk<'a>,
+    pub(super) routes: RouteChunk<'a>,
+    pub(super) paths: Strided<'a, PolyRef>,
+}
+
+impl Chunk for MotionRows<'_> {
+    fn rows(&self) -> usize {
+        self.agents.rows()
+    }
+
+    fn split(self, at: usize) -> (Self, Self) {
+        let agents = self.agents.split(at);
+        let routes = self.routes.split(at);
+        let paths = self.paths.split(at);
+        (
+            Self {
+                agents: agents.0,
+                routes: routes.0,
+                paths: paths.0,
+            },
+            Self {
+                agents: agents.1,
+                routes: routes.1,
+                paths: paths.1,
+            },
+        )
+    }
+}
+
+/// What stages 0 to 2 found for one agent.
+pub(super) struct MotionStep<'a> {
+    pub(super) plan: &'a AgentPlan,
+    pub(super) start_velocity: DVec2,
+    pub(super) solved: DVec2,
+    pub(super) dt: f64,
+}
+
+/// Moves row `i` of the run. The change of velocity since the step began is limited; a walking
+/// agent follows its corridor, any other is pushed along the surface.
+pub(super) fn move_agent(
+    rows: &mut MotionRows<'_>,
+    i: usize,
+    mesh: &TiledMesh,
+    filter: &QueryFilter,
+    profiles: &[Profile],
+    step: &MotionStep<'_>,
+    navigator: &mut Navigator,
+) {
+    if !rows.agents.active[i] || step.plan.crossing {
+        return;
+    }
+    let profile = &profiles[rows.agents.profile[i] as usize];
+    let limit = profile.options.max_acceleration * step.dt;
+    let velocity = limited(step.start_velocity, step.solved, limit);
+    let mut row = follower_row(&mut rows.agents, &mut rows.routes, &mut rows.paths, i);
+    if step.plan.walking {
+        let (options, plan) = (&profile.follower, &step.plan.plan);
+        apply(
+            &mut row, mesh, filter, options, plan, velocity, step.dt, navigator,
+        );
+    } else {
+        nudge(&mut row, mesh, filter, velocity, step.dt, navigator);
+    }
+}
+
+/// `to`, or as far toward it from `from` as `limit` allows.
+fn limited(from: DVec2, to: DVec2, limit: f64) -> DVec2 {
+    let change = to - from;
+    let size = length2(change);
+    if size > limit {
+        from + change * (limit / size)
+    } else {
+        to
+    }
+}

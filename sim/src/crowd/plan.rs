@@ -1,0 +1,141 @@
+//! Stage 1: what each agent wants, and the boundary around it.
+
+use super::options::{CrowdOptions, Profile};
+use super::walls::{WallPiece, refresh_walls};
+use crate::corridor::CorridorRow;
+use crate::follower::{self, FollowerRow, Plan, SteerKind, set_destination};
+use crate::navigator::Navigator;
+use throng_query::mesh::closest_point_on_poly;
+use throng_soa::agents::{AgentChunk, AgentState, RouteChunk, WallChunk};
+use throng_soa::mesh::{PolyRef, TiledMesh};
+use throng_soa::table::{Chunk, Strided};
+use throng_soa::world::distance_xz;
+
+/// What stage 1 writes: a run of rows of these tables.
+pub(super) struct PlanRows<'a> {
+    pub(super) agents: AgentChunk<'a>,
+    pub(super) routes: RouteChunk<'a>,
+    pub(super) paths: Strided<'a, PolyRef>,
+    pub(super) walls: WallChunk<'a>,
+    pub(super) pieces: Strided<'a, WallPiece>,
+    pub(super) plans: &'a mut [AgentPlan],
+}
+
+impl Chunk for PlanRows<'_> {
+    fn rows(&self) -> usize {
+        self.plans.len()
+    }
+
+    fn split(self, at: usize) -> (Self, Self) {
+        let agents = self.agents.split(at);
+        let routes = self.routes.split(at);
+        let paths = self.paths.split(at);
+        let walls = self.walls.split(at);
+        let pieces = self.pieces.split(at);
+        let plans = self.plans.split_at_mut(at);
+        (
+            Self {
+                agents: agents.0,
+                routes: routes.0,
+                paths: paths.0,
+                walls: walls.0,
+                pieces: pieces.0,
+                plans: plans.0,
+            },
+            Self {
+                agents: agents.1,
+                routes: routes.1,
+                paths: paths.1,
+                walls: walls.1,
+                pieces: pieces.1,
+                plans: plans.1,
+            },
+        )
+    }
+}
+
+/// The plan of one slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct AgentPlan {
+    pub(crate) plan: Plan,
+    /// Whether it walks this step (and is not standing, waiting or crossing).
+    pub(crate) walking: bool,
+    /// Whether it is crossing an off-mesh link and cannot give way.
+    pub(crate) crossing: bool,
+}
+
+/// Plans row `i` of the run.
+pub(super) fn plan_agent(
+    rows: &mut PlanRows<'_>,
+    i: usize,
+    mesh: &TiledMesh,
+    options: &CrowdOptions,
+    profiles: &[Profile],
+    dt: f64,
+    navigator: &mut Navigator,
+) {
+    if !rows.agents.active[i] {
+        return;
+    }
+    let profile = &profiles[rows.agents.profile[i] as usize];
+    let filter = &options.filter;
+    let mut row = follower_row(&mut rows.agents, &mut rows.routes, &mut rows.paths, i);
+    if *row.state == AgentState::Arrived && was_pushed_away(&row, mesh, profile) {
+        let destination = row.walk.destination;
+        // The destination was checked when it was set.
+        let _ = set_destination(
+            &mut row,
+            mesh,
+            filter,
+            destination,
+            &profile.follower,
+            navigator,
+        );
+    }
+    let was_crossing = *row.state == AgentState::OffMeshLink;
+    let plan = follower::plan(&mut row, mesh, filter, &profile.follower, dt, navigator);
+    let crossing = was_crossing || *row.state == AgentState::OffMeshLink;
+    rows.plans[i] = AgentPlan {
+        plan,
+        walking: plan.kind != SteerKind::None,
+        crossing,
+    };
+    if !crossing {
+        refresh_walls(rows, i, mesh, options, profile, navigator);
+    }
+}
+
+/// Whether an agent that had reached its destination was pushed off it.
+fn was_pushed_away(row: &FollowerRow<'_>, mesh: &TiledMesh, profile: &Profile) -> bool {
+    if !*row.reached_target {
+        return false;
+    }
+    // The place it stood at is the target's nearest point on the mesh.
+    let head = &row.corridor.head;
+    let Some(goal) = closest_point_on_poly(mesh, head.target_poly, head.target) else {
+        return true;
+    };
+    distance_xz(*row.position, goal.point) > 2.0 * profile.follower.arrival_radius + 0.01
+}
+
+/// The follower in row `i` of a run.
+pub(super) fn follower_row<'r>(
+    agents: &'r mut AgentChunk<'_>,
+    routes: &'r mut RouteChunk<'_>,
+    paths: &'r mut Strided<'_, PolyRef>,
+    i: usize,
+) -> FollowerRow<'r> {
+    FollowerRow {
+        position: &mut agents.position[i],
+        velocity: &mut agents.velocity[i],
+        state: &mut agents.state[i],
+        reached_target: &mut agents.reached_target[i],
+        remaining_distance: &mut agents.remaining_distance[i],
+        walk: &mut routes.walk[i],
+        crossing: &mut routes.crossing[i],
+        corridor: CorridorRow {
+            head: &mut routes.corridor[i],
+            path: paths.row(i),
+        },
+    }
+}

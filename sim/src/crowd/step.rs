@@ -1,0 +1,194 @@
+//! The crowd's step: snapshot, plan, avoid, motion.
+//!
+//! Each stage runs over the slots in runs of 32. An agent writes only its own row and reads the
+//! state the stage began with, so the result is the same for any number of threads:
+//!
+//! | stage | reads | writes |
+//! |---|---|---|
+//! | [`snapshot`](super::snapshot) | agents | start columns, neighbour grid |
+//! | [`plan`](super::plan) | own row, mesh | own route, plan, wall pieces |
+//! | [`avoid`](super::avoid) | start columns, plans, own walls | own solved velocity |
+//! | [`motion`](super::motion) | own plan and solved velocity, mesh | own position and route |
+
+use super::avoid::{AvoidView, avoid};
+use super::motion::{MotionRows, move_agent};
+use super::plan::{PlanRows, plan_agent};
+use super::snapshot::take_snapshot;
+use super::{Crowd, Recorded};
+use crate::follower::check_dt;
+use std::ops::Range;
+use throng_soa::error::ArgumentError;
+use throng_soa::mesh::TiledMesh;
+use throng_soa::table::{Strided, for_each_chunk};
+use throng_soa::world::DVec2;
+
+/// A stage of the step, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Positions and velocities as the step begins, and who is near whom.
+    Snapshot,
+    /// Corridor upkeep, wanted velocities, wall lookups.
+    Plan,
+    /// Velocities that avoid others and walls.
+    Avoid,
+    /// The moves.
+    Motion,
+}
+
+impl Crowd {
+    /// One step of `dt` seconds on `mesh`. Allocates nothing once buffers have grown.
+    ///
+    /// # Errors
+    /// `dt` is not positive and finite.
+    pub fn step(&mut self, mesh: &TiledMesh, dt: f64) -> Result<(), ArgumentError> {
+        self.step_observed(mesh, dt, |_| {})
+    }
+
+    /// [`step`](Self::step) that reports when each stage ends: for a caller with a clock.
+    ///
+    /// # Errors
+    /// `dt` is not positive and finite.
+    pub fn step_observed(
+        &mut self,
+        mesh: &TiledMesh,
+        dt: f64,
+        mut ended: impl FnMut(Stage),
+    ) -> Result<(), ArgumentError> {
+        check_dt(dt)?;
+        take_snapshot(
+            &self.agents,
+            self.profiles.reach(),
+            &mut self.starts,
+            &mut self.grid,
+        );
+        ended(Stage::Snapshot);
+        self.plan_all(mesh, dt);
+        ended(Stage::Plan);
+        self.avoid_all(dt);
+        ended(Stage::Avoid);
+        self.move_all(mesh, dt);
+        ended(Stage::Motion);
+        self.step_count += 1;
+        Ok(())
+    }
+
+    fn plan_all(&mut self, mesh: &TiledMesh, dt: f64) {
+        let (workers, options, profiles) = (&self.workers, &self.options, self.profiles.all());
+        let rows = PlanRows {
+            agents: self.agents.chunk(),
+            routes: self.routes.chunk(),
+            paths: Strided::new(&mut self.paths, self.path_stride),
+            walls: self.walls.chunk(),
+            pieces: Strided::new(&mut self.pieces, options.max_walls_per_agent as usize),
+            plans: &mut self.plans,
+        };
+        workers.run(|parallel| {
+            for_each_chunk(
+                parallel,
+                rows,
+                &|range: Range<usize>, mut rows: PlanRows<'_>| {
+                    workers.with(|scratch| {
+                        for i in 0..range.len() {
+                            plan_agent(
+                                &mut rows,
+                                i,
+                                mesh,
+                                options,
+                                profiles,
+                                dt,
+                                &mut scratch.navigator,
+                            );
+                        }
+                    });
+                },
+            );
+        });
+    }
+
+    fn avoid_all(&mut self, dt: f64) {
+        let (workers, options) = (&self.workers, &self.options);
+        let view = AvoidView {
+            agents: &self.agents,
+            starts: &self.starts,
+            plans: &self.plans,
+            walks: &self.routes.walk,
+            walls: &self.walls,
+            pieces: &self.pieces,
+            piece_stride: options.max_walls_per_agent as usize,
+            max_walls: options.max_walls_avoided as usize,
+            profiles: self.profiles.all(),
+            grid: &self.grid,
+            dt,
+        };
+        let solved = self.solved.as_mut_slice();
+        if options.record_constraints {
+            let recorded: &mut [Recorded] = &mut self.recorded;
+            workers.run(|parallel| {
+                let stage =
+                    |range: Range<usize>, (solved, recorded): (&mut [DVec2], &mut [Recorded])| {
+                        workers.with(|scratch| {
+                            for ((slot, out), record) in range.zip(solved).zip(recorded) {
+                                *out = avoid(&view, slot, &mut scratch.avoid);
+                                record.walls = scratch.avoid.hard;
+                                record.planes.clear();
+                                record.planes.extend_from_slice(&scratch.avoid.planes);
+                            }
+                        });
+                    };
+                for_each_chunk(parallel, (solved, recorded), &stage);
+            });
+            return;
+        }
+        workers.run(|parallel| {
+            for_each_chunk(
+                parallel,
+                solved,
+                &|range: Range<usize>, solved: &mut [DVec2]| {
+                    workers.with(|scratch| {
+                        for (slot, out) in range.zip(solved) {
+                            *out = avoid(&view, slot, &mut scratch.avoid);
+                        }
+                    });
+                },
+            );
+        });
+    }
+
+    fn move_all(&mut self, mesh: &TiledMesh, dt: f64) {
+        let (workers, options, profiles) = (&self.workers, &self.options, self.profiles.all());
+        let (plans, starts, solved) = (&self.plans, &self.starts, &self.solved);
+        let rows = MotionRows {
+            agents: self.agents.chunk(),
+            routes: self.routes.chunk(),
+            paths: Strided::new(&mut self.paths, self.path_stride),
+        };
+        workers.run(|parallel| {
+            for_each_chunk(
+                parallel,
+                rows,
+                &|range: Range<usize>, mut rows: MotionRows<'_>| {
+                    workers.with(|scratch| {
+                        for (i, slot) in range.enumerate() {
+                            let step = super::motion::MotionStep {
+                                plan: &plans[slot],
+                                start_velocity: starts.velocity[slot],
+                                solved: solved[slot],
+                                dt,
+                            };
+                            let navigator = &mut scratch.navigator;
+                            move_agent(
+                                &mut rows,
+                                i,
+                                mesh,
+                                &options.filter,
+                                profiles,
+                                &step,
+                                navigator,
+                            );
+                        }
+                    });
+                },
+            );
+        });
+    }
+}

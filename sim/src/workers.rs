@@ -1,0 +1,82 @@
+//! The threads of a crowd or simulator, and each one's scratch.
+//!
+//! One thread runs inline without a pool. More share one rayon pool and every worker has scratch
+//! of its own, so stages allocate nothing and no result depends on who ran what.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use throng_soa::error::ArgumentError;
+
+/// Most threads a crowd takes.
+pub const MAX_THREADS: usize = 256;
+
+/// A fixed set of workers with scratch `S` each.
+pub struct Workers<S> {
+    pool: Option<rayon::ThreadPool>,
+    scratch: Vec<Mutex<S>>,
+}
+
+impl<S: Send> Workers<S> {
+    /// `threads` workers; `scratch` makes each one's storage.
+    ///
+    /// # Errors
+    /// `threads` is 0 or above [`MAX_THREADS`], or the system refuses to start the threads.
+    pub fn new(threads: usize, scratch: impl Fn() -> S) -> Result<Self, ArgumentError> {
+        if !(1..=MAX_THREADS).contains(&threads) {
+            return Err(ArgumentError::new("threads", threads, "1 to 256"));
+        }
+        let pool = if threads == 1 {
+            None
+        } else {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            Some(pool.map_err(|error| {
+                ArgumentError::new("threads", threads, format!("startable here ({error})"))
+            })?)
+        };
+        Ok(Self {
+            pool,
+            scratch: (0..threads).map(|_| Mutex::new(scratch())).collect(),
+        })
+    }
+
+    /// Number of workers.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.scratch.len()
+    }
+
+    /// Runs `stage` on the workers; it is told whether it may fork.
+    pub fn run<R: Send>(&self, stage: impl FnOnce(bool) -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(|| stage(true)),
+            None => stage(false),
+        }
+    }
+
+    /// Lends the current worker's scratch. Not to be nested.
+    pub fn with<R>(&self, body: impl FnOnce(&mut S) -> R) -> R {
+        let worker = match &self.pool {
+            Some(pool) => pool.current_thread_index().unwrap_or(0),
+            None => 0,
+        };
+        let mut scratch = self.scratch[worker]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        body(&mut scratch)
+    }
+
+    /// Heap or other measure of every worker's scratch, summed.
+    pub fn sum(&self, measure: impl Fn(&S) -> usize) -> usize {
+        self.scratch
+            .iter()
+            .map(|s| measure(&s.lock().unwrap_or_else(PoisonError::into_inner)))
+            .sum()
+    }
+}
+
+impl<S> fmt::Debug for Workers<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Workers({})", self.scratch.len())
+    }
+}

@@ -1,0 +1,354 @@
+//! Stitching: the links between tiles, derived from the set of tiles alone.
+//!
+//! In: the tiles of a mesh and their link switches. Out: each tile's `links`, sorted by polygon;
+//! inside a polygon portals come first (by side, portal of the tile, neighbour layer, neighbour
+//! portal), then forward off-mesh links by link index, then reverse ones by (owner slot, link).
+//! The same tiles in the same slots give the same links whatever edits led there.
+
+use super::data::{NO_PORTAL, TileData};
+use super::poly_ref::PolyRef;
+use super::tile::{NavTile, Tile, to_world};
+use super::tiled::TiledMesh;
+use crate::world::DVec3;
+
+/// What sort of way across a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum LinkKind {
+    /// A shared stretch of a tile boundary.
+    Portal,
+    /// An off-mesh link from its start to its end.
+    OffMesh,
+    /// An off-mesh link from its end to its start.
+    OffMeshReverse,
+}
+
+/// A way from one polygon to another that is not an edge inside the tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The polygon entered.
+    pub target: PolyRef,
+    /// What is crossed.
+    pub kind: LinkKind,
+    /// Source edge of a portal; 255 for off-mesh links.
+    pub edge: u8,
+    /// Tile side of a portal; 255 for off-mesh links.
+    pub side: u8,
+    /// Start of the shared stretch along the source edge, 255ths from its first vertex.
+    pub range_min: u8,
+    /// End of the shared stretch.
+    pub range_max: u8,
+    /// Slot of the tile that owns the off-mesh link.
+    pub link_slot: u32,
+    /// Index of the off-mesh link in that tile.
+    pub link_index: u32,
+}
+
+/// An off-mesh link in world coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OffMeshEnds {
+    /// Departure of the forward direction.
+    pub start: DVec3,
+    /// Arrival of the forward direction.
+    pub end: DVec3,
+    /// Area id priced by filters.
+    pub area: u8,
+    /// Flags tested by filters.
+    pub flags: u16,
+    /// The caller's id.
+    pub user_id: u32,
+}
+
+/// A portal edge of a tile, prepared for matching.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PortalEdge {
+    poly: u32,
+    edge: u8,
+    /// Along the boundary, from the edge's first vertex to its second.
+    u: [f64; 2],
+    /// Local heights at the two vertices.
+    y: [f64; 2],
+}
+
+impl PortalEdge {
+    fn low(&self) -> f64 {
+        self.u[0].min(self.u[1])
+    }
+
+    fn high(&self) -> f64 {
+        self.u[0].max(self.u[1])
+    }
+
+    fn fraction(&self, u: f64) -> f64 {
+        (u - self.u[0]) / (self.u[1] - self.u[0])
+    }
+
+    fn world_height(&self, origin_y: f64, t: f64) -> f64 {
+        let (a, b) = (origin_y + self.y[0], origin_y + self.y[1]);
+        a + (b - a) * t
+    }
+}
+
+/// The portal edges of a tile by side, in (polygon, edge) order.
+pub(super) fn portal_edges(data: &TileData, first: &[u32]) -> [Vec<PortalEdge>; 4] {
+    let mut portals: [Vec<PortalEdge>; 4] = Default::default();
+    for poly in 0..data.poly_vertex_counts.len() {
+        let range = first[poly] as usize..first[poly + 1] as usize;
+        let ring = &data.poly_indices[range.clone()];
+        for (i, &side) in data.edge_portal_sides[range].iter().enumerate() {
+            if side == NO_PORTAL {
+                continue;
+            }
+            let a = data.vertices[usize::from(ring[i])];
+            let b = data.vertices[usize::from(ring[(i + 1) % ring.len()])];
+            let along = if side == 0 || side == 2 { 2 } else { 0 };
+            portals[usize::from(side)].push(PortalEdge {
+                poly: poly as u32,
+                edge: i as u8,
+                u: [f64::from(a[along]), f64::from(b[along])],
+                y: [f64::from(a[1]), f64::from(b[1])],
+            });
+        }
+    }
+    portals
+}
+
+/// Stitches the tiles of column (x, z) and of its four neighbours again.
+pub(super) fn restitch_around(mesh: &mut TiledMesh, x: i32, z: i32) {
+    if mesh.has_off_mesh_links() {
+        restitch_all(mesh);
+        return;
+    }
+    let around = [
+        (Some(x), Some(z)),
+        (x.checked_add(1), Some(z)),
+        (Some(x), z.checked_add(1)),
+        (x.checked_sub(1), Some(z)),
+        (Some(x), z.checked_sub(1)),
+    ];
+    for (x, z) in around {
+        if let (Some(x), Some(z)) = (x, z) {
+            let slots = mesh.column(x, z).to_vec();
+            stitch_tiles(mesh, &slots, &[]);
+        }
+    }
+}
+
+/// Stitches every tile again.
+pub(super) fn restitch_all(mesh: &mut TiledMesh) {
+    let attached = attach_off_mesh_links(mesh);
+    let slots: Vec<u32> = mesh.occupied_slots().collect();
+    stitch_tiles(mesh, &slots, &attached);
+}
+
+/// An off-mesh link both of whose ends found a polygon.
+struct Attached {
+    slot: u32,
+    index: u32,
+    bidirectional: bool,
+    start: PolyRef,
+    end: PolyRef,
+}
+
+fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &[Attached]) {
+    for &slot in slots {
+        let mut links: Vec<(u32, Link)> = Vec::new();
+        let Some(tile) = mesh.tile(slot) else {
+            continue;
+        };
+        portal_links(mesh, tile, &mut links);
+        off_mesh_links(slot, attached, &mut links);
+        // Stable: inside a polygon the order of discovery is the order of the links.
+        links.sort_by_key(|&(poly, _)| poly);
+        let polys = tile.poly_count();
+        let Some(tile) = mesh.tile_mut(slot) else {
+            continue;
+        };
+        tile.link_first.clear();
+        tile.link_first.resize(polys + 1, 0);
+        for &(poly, _) in &links {
+            tile.link_first[poly as usize + 1] += 1;
+        }
+        for poly in 0..polys {
+            tile.link_first[poly + 1] += tile.link_first[poly];
+        }
+        tile.links.clear();
+        tile.links.extend(links.into_iter().map(|(_, link)| link));
+    }
+}
+
+fn portal_links(mesh: &TiledMesh, tile: &Tile, links: &mut Vec<(u32, Link)>) {
+    let climb = f64::from(mesh.params().walkable_climb);
+    let (x, z) = (tile.data().tile_x, tile.data().tile_z);
+    let beside = [
+        (x.checked_add(1), Some(z)),
+        (Some(x), z.checked_add(1)),
+        (x.checked_sub(1), Some(z)),
+        (Some(x), z.checked_sub(1)),
+    ];
+    for (side, (nx, nz)) in beside.into_iter().enumerate() {
+        let (Some(nx), Some(nz)) = (nx, nz) else {
+            continue;
+        };
+        let neighbors = mesh.column(nx, nz);
+        if neighbors.is_empty() {
+            continue;
+        }
+        for portal in &tile.portals[side] {
+            for &slot in neighbors {
+                let Some(other) = mesh.tile(slot) else {
+                    continue;
+                };
+                for facing in &other.portals[side ^ 2] {
+                    let range = shared_range(portal, tile.origin.y, facing, other.origin.y, climb);
+                    if let Some((range_min, range_max)) = range {
+                        let link = Link {
+                            target: mesh.poly_ref(slot, facing.poly),
+                            kind: LinkKind::Portal,
+                            edge: portal.edge,
+                            side: side as u8,
+                            range_min,
+                            range_max,
+                            link_slot: 0,
+                            link_index: 0,
+                        };
+                        links.push((portal.poly, link));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The stretch of `a` that `b` covers, in 255ths of `a`, when their heights agree at both ends.
+fn shared_range(
+    a: &PortalEdge,
+    a_origin_y: f64,
+    b: &PortalEdge,
+    b_origin_y: f64,
+    climb: f64,
+) -> Option<(u8, u8)> {
+    let low = a.low().max(b.low());
+    let high = a.high().min(b.high());
+    if high <= low {
+        return None;
+    }
+    for u in [low, high] {
+        let ya = a.world_height(a_origin_y, a.fraction(u));
+        let yb = b.world_height(b_origin_y, b.fraction(u));
+        if (ya - yb).abs() > climb {
+            return None;
+        }
+    }
+    let (t0, t1) = (a.fraction(low), a.fraction(high));
+    let byte = |t: f64| t.clamp(0.0, 255.0) as u8;
+    Some((
+        byte((t0.min(t1) * 255.0).floor()),
+        byte((t0.max(t1) * 255.0).ceil()),
+    ))
+}
+
+fn off_mesh_links(slot: u32, attached: &[Attached], links: &mut Vec<(u32, Link)>) {
+    let link = |target: PolyRef, kind, owner: &Attached| Link {
+        target,
+        kind,
+        edge: 255,
+        side: NO_PORTAL,
+        range_min: 0,
+        range_max: 0,
+        link_slot: owner.slot,
+        link_index: owner.index,
+    };
+    for owner in attached.iter().filter(|a| a.start.slot() == slot) {
+        links.push((
+            owner.start.poly(),
+            link(owner.end, LinkKind::OffMesh, owner),
+        ));
+    }
+    for owner in attached
+        .iter()
+        .filter(|a| a.bidirectional && a.end.slot() == slot)
+    {
+        links.push((
+            owner.end.poly(),
+            link(owner.start, LinkKind::OffMeshReverse, owner),
+        ));
+    }
+}
+
+/// Every switched-on off-mesh link that attaches at both ends, in (owner slot, link) order.
+fn attach_off_mesh_links(mesh: &TiledMesh) -> Vec<Attached> {
+    let climb = f64::from(mesh.params().walkable_climb);
+    let mut attached = Vec::new();
+    for slot in mesh.occupied_slots() {
+        let Some(tile) = mesh.tile(slot) else {
+            continue;
+        };
+        for (index, link) in tile.data().off_mesh_links.iter().enumerate() {
+            if !tile.off_mesh_enabled[index] {
+                continue;
+            }
+            let radius = f64::from(link.radius);
+            let start = to_world(tile.origin, link.start);
+            let end = to_world(tile.origin, link.end);
+            let from = attach(tile, start, radius, climb).map(|(_, poly)| (slot, poly));
+            let (x, z) = mesh.params().world_to_tile(end.x, end.z);
+            let mut best: Option<(f64, u32, u32)> = None;
+            for &other in mesh.column(x, z) {
+                let found = mesh.tile(other).and_then(|t| attach(t, end, radius, climb));
+                if let Some((score, poly)) = found {
+                    if best.is_none_or(|(least, ..)| score < least) {
+                        best = Some((score, other, poly));
+                    }
+                }
+            }
+            if let (Some((from_slot, from_poly)), Some((_, to_slot, to_poly))) = (from, best) {
+                attached.push(Attached {
+                    slot,
+                    index: index as u32,
+                    bidirectional: link.bidirectional,
+                    start: mesh.poly_ref(from_slot, from_poly),
+                    end: mesh.poly_ref(to_slot, to_poly),
+                });
+            }
+        }
+    }
+    attached
+}
+
+/// The polygon of `tile` that a link end at `point` attaches to, and its score.
+pub(super) fn attach(tile: &NavTile, point: DVec3, radius: f64, climb: f64) -> Option<(f64, u32)> {
+    let mut best: Option<(f64, u32)> = None;
+    for poly in 0..tile.poly_count() {
+        let (low, high) = (tile.bounds_min[poly], tile.bounds_max[poly]);
+        let dy = (low.y - point.y).max(point.y - high.y).max(0.0);
+        if dy > climb {
+            continue;
+        }
+        let distance_sq = outline_distance_sq(tile.poly_ring(poly), point);
+        if distance_sq.sqrt() > radius {
+            continue;
+        }
+        let score = distance_sq + dy * dy;
+        if best.is_none_or(|(least, _)| score < least) {
+            best = Some((score, poly as u32));
+        }
+    }
+    best
+}
+
+/// Squared distance, seen from above, from a point to a convex polygon; 0 inside.
+fn outline_distance_sq(ring: &[DVec3], point: DVec3) -> f64 {
+    let mut inside = true;
+    let mut least = f64::INFINITY;
+    for (i, &a) in ring.iter().enumerate() {
+        let b = ring[if i + 1 == ring.len() { 0 } else { i + 1 }];
+        let (ex, ez) = (b.x - a.x, b.z - a.z);
+        let (px, pz) = (point.x - a.x, point.z - a.z);
+        inside &= ex * pz - ez * px >= 0.0;
+        let t = ((px * ex + pz * ez) / (ex * ex + ez * ez)).clamp(0.0, 1.0);
+        let (dx, dz) = (px - ex * t, pz - ez * t);
+        least = least.min(dx * dx + dz * dz);
+    }
+    if inside { 0.0 } else { least }
+}

@@ -1,0 +1,242 @@
+//! Tiles: [`NavTile`], validated and immutable, and [`Tile`], a mesh's own copy of one.
+//!
+//! A `NavTile` carries the columns derived from its geometry alone (world positions, boxes, the
+//! tree, the detail grids). A `Tile` shares it and adds what a run may change (areas, flags, link
+//! switches) and what stitching derives from the neighbours (links). Derived columns are never
+//! saved.
+
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use super::data::TileData;
+use super::detail_grid::DetailGrids;
+use super::format;
+use super::params::MeshParams;
+use super::stitch::{Link, PortalEdge, portal_edges};
+use super::tree::PolyTree;
+use super::validate::check_tile;
+use crate::digest::sha256;
+use crate::error::DataError;
+use crate::world::DVec3;
+
+/// A validated tile and the columns derived from it. Immutable; cheap to share.
+#[derive(Clone, Debug)]
+pub struct NavTile {
+    data: TileData,
+    fingerprint: [u8; 16],
+    /// World position of the tile's local zero.
+    pub origin: DVec3,
+    /// Prefix offsets of the polygons into the edge columns; one more entry than polygons.
+    pub poly_first: Vec<u32>,
+    /// World positions of the tile's vertices.
+    pub world: Vec<DVec3>,
+    /// World position of the first vertex of every edge: polygon rings laid out flat, indexed like
+    /// `edge_neighbors`.
+    pub ring: Vec<DVec3>,
+    /// Low corner of each polygon's vertex box.
+    pub bounds_min: Vec<DVec3>,
+    /// High corner of each polygon's vertex box.
+    pub bounds_max: Vec<DVec3>,
+    /// Low corner over all polygons.
+    pub tile_min: DVec3,
+    /// High corner over all polygons.
+    pub tile_max: DVec3,
+    /// Hierarchy over the polygon boxes.
+    pub tree: PolyTree,
+    /// Lookup grids over large detail meshes.
+    pub detail_grids: DetailGrids,
+    pub(super) portals: [Vec<PortalEdge>; 4],
+}
+
+impl NavTile {
+    /// Validates `data` against the mesh it is for and derives the tile's columns.
+    ///
+    /// # Errors
+    /// Names the polygon, edge or array that breaks a rule.
+    pub fn create(data: TileData, params: &MeshParams) -> Result<Self, DataError> {
+        let mut poly_first = Vec::new();
+        check_tile(&data, params, &mut poly_first)?;
+        Ok(Self::derive(data, params, poly_first))
+    }
+
+    fn derive(data: TileData, params: &MeshParams, poly_first: Vec<u32>) -> Self {
+        let origin = DVec3::new(
+            params.tile_origin_x(data.tile_x),
+            data.origin_y,
+            params.tile_origin_z(data.tile_z),
+        );
+        let world: Vec<DVec3> = data.vertices.iter().map(|&v| to_world(origin, v)).collect();
+        let ring: Vec<DVec3> = data
+            .poly_indices
+            .iter()
+            .map(|&index| world[usize::from(index)])
+            .collect();
+        let polys = data.poly_vertex_counts.len();
+        let mut bounds_min = Vec::with_capacity(polys);
+        let mut bounds_max = Vec::with_capacity(polys);
+        let (mut tile_min, mut tile_max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        for poly in 0..polys {
+            let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+            for &point in &ring[poly_first[poly] as usize..poly_first[poly + 1] as usize] {
+                low = low.min(point);
+                high = high.max(point);
+            }
+            tile_min = tile_min.min(low);
+            tile_max = tile_max.max(high);
+            bounds_min.push(low);
+            bounds_max.push(high);
+        }
+        let tree = PolyTree::build(&bounds_min, &bounds_max);
+        let portals = portal_edges(&data, &poly_first);
+        let mut tile = Self {
+            fingerprint: params.fingerprint(),
+            origin,
+            poly_first,
+            world,
+            ring,
+            bounds_min,
+            bounds_max,
+            tile_min,
+            tile_max,
+            tree,
+            detail_grids: DetailGrids::default(),
+            portals,
+            data,
+        };
+        tile.detail_grids = DetailGrids::build(&tile.data, |poly, triangle, corner| {
+            tile.detail_corner(poly, triangle, corner)
+        });
+        tile
+    }
+
+    /// The arrays the tile was made from, areas and flags as built.
+    #[must_use]
+    pub fn data(&self) -> &TileData {
+        &self.data
+    }
+
+    /// Fingerprint of the parameters the tile was created against.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 16] {
+        self.fingerprint
+    }
+
+    /// SHA-256 of the tile's bytes as built: equal ids, equal content. Serializes the tile.
+    #[must_use]
+    pub fn content_id(&self) -> [u8; 32] {
+        sha256(&format::tile_bytes(self))
+    }
+
+    /// Number of polygons.
+    #[inline]
+    #[must_use]
+    pub fn poly_count(&self) -> usize {
+        self.data.poly_vertex_counts.len()
+    }
+
+    /// The polygon's range in the edge columns (`ring`, `edge_neighbors`, ...).
+    #[inline]
+    #[must_use]
+    pub fn poly_edges(&self, poly: usize) -> Range<usize> {
+        self.poly_first[poly] as usize..self.poly_first[poly + 1] as usize
+    }
+
+    /// The polygon's vertex indices.
+    #[inline]
+    #[must_use]
+    pub fn poly_vertices(&self, poly: usize) -> &[u16] {
+        &self.data.poly_indices[self.poly_edges(poly)]
+    }
+
+    /// The polygon's vertices, world positions in ring order.
+    #[inline]
+    #[must_use]
+    pub fn poly_ring(&self, poly: usize) -> &[DVec3] {
+        &self.ring[self.poly_edges(poly)]
+    }
+
+    /// World position of the polygon's `i`-th vertex.
+    #[inline]
+    #[must_use]
+    pub fn vertex(&self, poly: usize, i: usize) -> DVec3 {
+        self.ring[self.poly_first[poly] as usize + i]
+    }
+
+    /// World position of corner `corner` (0 to 2) of the polygon's `triangle`-th detail triangle.
+    #[inline]
+    #[must_use]
+    pub fn detail_corner(&self, poly: usize, triangle: usize, corner: usize) -> DVec3 {
+        let mesh = self.data.detail_meshes[poly];
+        let index = self.data.detail_triangles[mesh.triangle_base as usize + triangle][corner];
+        let own = usize::from(self.data.poly_vertex_counts[poly]);
+        match usize::from(index).checked_sub(own) {
+            None => self.vertex(poly, usize::from(index)),
+            Some(extra) => to_world(
+                self.origin,
+                self.data.detail_vertices[mesh.vertex_base as usize + extra],
+            ),
+        }
+    }
+}
+
+/// A tile-local float32 position in the world: widened, then added to the origin.
+#[inline]
+#[must_use]
+pub(super) fn to_world(origin: DVec3, local: [f32; 3]) -> DVec3 {
+    DVec3::new(
+        origin.x + f64::from(local[0]),
+        origin.y + f64::from(local[1]),
+        origin.z + f64::from(local[2]),
+    )
+}
+
+/// A mesh's copy of a tile: the shared geometry, the current values and the stitched links.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    built: Arc<NavTile>,
+    /// Current area id of each polygon.
+    pub poly_area: Vec<u8>,
+    /// Current flags of each polygon.
+    pub poly_flags: Vec<u16>,
+    /// Whether each off-mesh link is switched on.
+    pub off_mesh_enabled: Vec<bool>,
+    /// Prefix offsets of the polygons into `links`.
+    pub link_first: Vec<u32>,
+    /// Links of all polygons, in the order searches number them.
+    pub links: Vec<Link>,
+}
+
+impl Tile {
+    pub(super) fn new(built: Arc<NavTile>) -> Self {
+        Self {
+            poly_area: built.data.poly_areas.clone(),
+            poly_flags: built.data.poly_flags.clone(),
+            off_mesh_enabled: vec![true; built.data.off_mesh_links.len()],
+            link_first: vec![0; built.poly_count() + 1],
+            links: Vec::new(),
+            built,
+        }
+    }
+
+    /// The tile as it was built.
+    #[must_use]
+    pub fn built(&self) -> &Arc<NavTile> {
+        &self.built
+    }
+
+    /// The polygon's links: portals, then off-mesh links forward, then reverse.
+    #[inline]
+    #[must_use]
+    pub fn poly_links(&self, poly: usize) -> &[Link] {
+        &self.links[self.link_first[poly] as usize..self.link_first[poly + 1] as usize]
+    }
+}
+
+impl Deref for Tile {
+    type Target = NavTile;
+
+    #[inline]
+    fn deref(&self) -> &NavTile {
+        &self.built
+    }
+}

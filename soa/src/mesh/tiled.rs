@@ -1,0 +1,437 @@
+//! The mesh: numbered slots of tiles, their generations and the edits a run may make.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::mesh_edit::MeshEditError;
+use super::params::MeshParams;
+use super::poly_ref::{MAX_SALT, MAX_SLOTS, PolyRef, TileRef};
+use super::stitch::{OffMeshEnds, restitch_all, restitch_around};
+use super::tile::{NavTile, Tile, to_world};
+use crate::error::ArgumentError;
+
+/// A slot: its generation, and the tile in it.
+#[derive(Clone, Debug)]
+struct Slot {
+    salt: u32,
+    tile: Option<Tile>,
+}
+
+/// A tiled navigation mesh for one agent class.
+///
+/// Slots are reused lowest first and keep a generation that advances when their tile goes, so an
+/// old reference is refused even when an identical tile stands there again. Cloning copies the
+/// run-time values and shares the tiles.
+#[derive(Clone, Debug)]
+pub struct TiledMesh {
+    params: MeshParams,
+    fingerprint: [u8; 16],
+    slots: Vec<Slot>,
+    free: BTreeSet<u32>,
+    /// Slots of each tile column, by ascending layer.
+    columns: BTreeMap<(i32, i32), Vec<u32>>,
+    off_mesh_links: usize,
+    edit_count: u64,
+}
+
+impl TiledMesh {
+    /// An empty mesh.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of range.
+    pub fn new(params: MeshParams) -> Result<Self, ArgumentError> {
+        params.validate()?;
+        Ok(Self {
+            fingerprint: params.fingerprint(),
+            params,
+            slots: Vec::new(),
+            free: BTreeSet::new(),
+            columns: BTreeMap::new(),
+            off_mesh_links: 0,
+            edit_count: 0,
+        })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &MeshParams {
+        &self.params
+    }
+
+    /// Fingerprint every tile of the mesh carries.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 16] {
+        self.fingerprint
+    }
+
+    /// Number of slots, free ones included.
+    #[inline]
+    #[must_use]
+    pub fn slot_count(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Number of tiles.
+    #[must_use]
+    pub fn tile_count(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Number of polygons of all tiles.
+    #[must_use]
+    pub fn poly_count(&self) -> usize {
+        self.tiles().map(|(_, tile)| tile.poly_count()).sum()
+    }
+
+    /// Counts every change that can alter an answer: tiles, polygon values, link switches,
+    /// restores. Caches compare it to know that nothing changed.
+    #[inline]
+    #[must_use]
+    pub fn edit_count(&self) -> u64 {
+        self.edit_count
+    }
+
+    /// The tile in a slot.
+    #[inline]
+    #[must_use]
+    pub fn tile(&self, slot: u32) -> Option<&Tile> {
+        self.slots.get(slot as usize)?.tile.as_ref()
+    }
+
+    pub(super) fn tile_mut(&mut self, slot: u32) -> Option<&mut Tile> {
+        self.slots.get_mut(slot as usize)?.tile.as_mut()
+    }
+
+    /// Generation of a slot.
+    #[inline]
+    #[must_use]
+    pub fn slot_salt(&self, slot: u32) -> Option<u32> {
+        self.slots.get(slot as usize).map(|slot| slot.salt)
+    }
+
+    /// Slots that hold a tile, ascending.
+    pub fn occupied_slots(&self) -> impl Iterator<Item = u32> + '_ {
+        self.tiles().map(|(slot, _)| slot)
+    }
+
+    /// Tiles with their slots, ascending.
+    pub fn tiles(&self) -> impl Iterator<Item = (u32, &Tile)> + '_ {
+        self.slots
+            .iter()
+            .enumerate()
+            .filter_map(|(i, slot)| Some((i as u32, slot.tile.as_ref()?)))
+    }
+
+    /// Slots of a tile column, by ascending layer.
+    #[inline]
+    #[must_use]
+    pub fn column(&self, x: i32, z: i32) -> &[u32] {
+        self.columns.get(&(x, z)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The slot of the tile at a position.
+    #[must_use]
+    pub fn tile_slot_at(&self, x: i32, z: i32, layer: i32) -> Option<u32> {
+        self.column(x, z).iter().copied().find(|&slot| {
+            self.tile(slot)
+                .is_some_and(|tile| tile.data().layer == layer)
+        })
+    }
+
+    /// The current reference of a slot's tile.
+    #[must_use]
+    pub fn tile_ref(&self, slot: u32) -> Option<TileRef> {
+        self.tile(slot)?;
+        Some(TileRef {
+            salt: self.slot_salt(slot)?,
+            slot,
+        })
+    }
+
+    /// The current reference of a polygon; [`PolyRef::INVALID`] for a slot that does not exist.
+    /// The polygon index is not checked.
+    #[inline]
+    #[must_use]
+    pub fn poly_ref(&self, slot: u32, poly: u32) -> PolyRef {
+        self.slots.get(slot as usize).map_or(PolyRef::INVALID, |s| {
+            PolyRef::from_parts(s.salt, slot, poly)
+        })
+    }
+
+    /// The tile and polygon index a reference names, when it is not stale. Constant time.
+    #[inline]
+    #[must_use]
+    pub fn resolve(&self, poly: PolyRef) -> Option<(&Tile, usize)> {
+        let slot = self.slots.get(poly.slot() as usize)?;
+        let tile = slot.tile.as_ref()?;
+        let index = poly.poly() as usize;
+        (slot.salt == poly.salt() && index < tile.poly_count()).then_some((tile, index))
+    }
+
+    /// An off-mesh link of the tile in `slot`, in world coordinates.
+    #[must_use]
+    pub fn off_mesh_link(&self, slot: u32, index: u32) -> Option<OffMeshEnds> {
+        let tile = self.tile(slot)?;
+        let link = tile.data().off_mesh_links.get(index as usize)?;
+        Some(OffMeshEnds {
+            start: to_world(tile.origin, link.start),
+            end: to_world(tile.origin, link.end),
+            area: link.area,
+            flags: link.flags,
+            user_id: link.user_id,
+        })
+    }
+
+    /// Whether any tile carries off-mesh links.
+    #[must_use]
+    pub fn has_off_mesh_links(&self) -> bool {
+        self.off_mesh_links > 0
+    }
+
+    /// Adds a tile in the lowest free slot and stitches around it.
+    ///
+    /// # Errors
+    /// The position is taken, the tile was built for another mesh, or no slot is left.
+    pub fn add_tile(&mut self, tile: impl Into<Arc<NavTile>>) -> Result<TileRef, MeshEditError> {
+        let tile = tile.into();
+        let (x, z) = (tile.data().tile_x, tile.data().tile_z);
+        let added = self.place(tile)?;
+        self.edit_count += 1;
+        restitch_around(self, x, z);
+        Ok(added)
+    }
+
+    /// Adds many tiles in order and stitches once: the same mesh as adding them one by one.
+    ///
+    /// # Errors
+    /// As [`add_tile`](Self::add_tile); the tiles before the refused one stay.
+    pub fn add_tiles<T: Into<Arc<NavTile>>>(
+        &mut self,
+        tiles: impl IntoIterator<Item = T>,
+    ) -> Result<(), MeshEditError> {
+        let mut outcome = Ok(());
+        for tile in tiles {
+            outcome = self.place(tile.into()).map(|_| ());
+            if outcome.is_err() {
+                break;
+            }
+            self.edit_count += 1;
+        }
+        restitch_all(self);
+        outcome
+    }
+
+    /// Removes a tile. References into it become stale for good.
+    ///
+    /// # Errors
+    /// The reference is stale.
+    pub fn remove_tile(&mut self, tile: TileRef) -> Result<(), MeshEditError> {
+        if self.tile_ref(tile.slot) != Some(tile) {
+            return Err(MeshEditError::Stale);
+        }
+        let slot = &mut self.slots[tile.slot as usize];
+        let Some(old) = slot.tile.take() else {
+            return Err(MeshEditError::Stale);
+        };
+        slot.salt = next_salt(slot.salt);
+        let (x, z) = (old.data().tile_x, old.data().tile_z);
+        if let Some(column) = self.columns.get_mut(&(x, z)) {
+            column.retain(|&other| other != tile.slot);
+            if column.is_empty() {
+                self.columns.remove(&(x, z));
+            }
+        }
+        self.free.insert(tile.slot);
+        self.edit_count += 1;
+        // With the links still counted, so that a removed end is noticed everywhere.
+        restitch_around(self, x, z);
+        self.off_mesh_links -= old.data().off_mesh_links.len();
+        Ok(())
+    }
+
+    /// Puts `tile` in place of the tile at its position: same slot, next generation, edits reset.
+    ///
+    /// # Errors
+    /// No tile stands there, or the tile was built for another mesh.
+    pub fn replace_tile(
+        &mut self,
+        tile: impl Into<Arc<NavTile>>,
+    ) -> Result<TileRef, MeshEditError> {
+        let tile: Arc<NavTile> = tile.into();
+        let (x, z, layer) = position(&tile);
+        if tile.fingerprint() != self.fingerprint {
+            return Err(MeshEditError::Fingerprint { x, z, layer });
+        }
+        let Some(slot) = self.tile_slot_at(x, z, layer) else {
+            return Err(MeshEditError::NotThere { x, z, layer });
+        };
+        let new_links = tile.data().off_mesh_links.len();
+        let entry = &mut self.slots[slot as usize];
+        let old = entry.tile.replace(Tile::new(tile));
+        entry.salt = next_salt(entry.salt);
+        let salt = entry.salt;
+        self.edit_count += 1;
+        self.off_mesh_links += new_links;
+        restitch_around(self, x, z);
+        self.off_mesh_links -= old.map_or(0, |old| old.data().off_mesh_links.len());
+        Ok(TileRef { salt, slot })
+    }
+
+    /// Changes a polygon's area id until the tile is replaced.
+    ///
+    /// # Errors
+    /// The reference is stale or the area is above 63.
+    pub fn set_poly_area(&mut self, poly: PolyRef, area: u8) -> Result<(), MeshEditError> {
+        if area > 63 {
+            return Err(MeshEditError::Area { area });
+        }
+        let (slot, index) = self.locate(poly)?;
+        if let Some(tile) = self.tile_mut(slot) {
+            tile.poly_area[index] = area;
+        }
+        self.edit_count += 1;
+        Ok(())
+    }
+
+    /// Changes a polygon's flags until the tile is replaced.
+    ///
+    /// # Errors
+    /// The reference is stale.
+    pub fn set_poly_flags(&mut self, poly: PolyRef, flags: u16) -> Result<(), MeshEditError> {
+        let (slot, index) = self.locate(poly)?;
+        if let Some(tile) = self.tile_mut(slot) {
+            tile.poly_flags[index] = flags;
+        }
+        self.edit_count += 1;
+        Ok(())
+    }
+
+    /// Switches an off-mesh link on or off and stitches again.
+    ///
+    /// # Errors
+    /// The tile is gone or has no such link.
+    pub fn set_off_mesh_link_enabled(
+        &mut self,
+        tile: TileRef,
+        index: u32,
+        enabled: bool,
+    ) -> Result<(), MeshEditError> {
+        if self.tile_ref(tile.slot) != Some(tile) {
+            return Err(MeshEditError::Stale);
+        }
+        let switch = self
+            .tile_mut(tile.slot)
+            .and_then(|tile| tile.off_mesh_enabled.get_mut(index as usize));
+        let Some(switch) = switch else {
+            return Err(MeshEditError::Stale);
+        };
+        if *switch != enabled {
+            *switch = enabled;
+            self.edit_count += 1;
+            restitch_all(self);
+        }
+        Ok(())
+    }
+
+    fn locate(&self, poly: PolyRef) -> Result<(u32, usize), MeshEditError> {
+        let (_, index) = self.resolve(poly).ok_or(MeshEditError::Stale)?;
+        Ok((poly.slot(), index))
+    }
+
+    fn place(&mut self, tile: Arc<NavTile>) -> Result<TileRef, MeshEditError> {
+        let (x, z, layer) = position(&tile);
+        if tile.fingerprint() != self.fingerprint {
+            return Err(MeshEditError::Fingerprint { x, z, layer });
+        }
+        if self.tile_slot_at(x, z, layer).is_some() {
+            return Err(MeshEditError::Occupied { x, z, layer });
+        }
+        let slot = match self.free.pop_first() {
+            Some(slot) => slot,
+            None if self.slot_count() < MAX_SLOTS => {
+                self.slots.push(Slot {
+                    salt: 1,
+                    tile: None,
+                });
+                self.slot_count() - 1
+            }
+            None => return Err(MeshEditError::Full),
+        };
+        self.occupy(slot, Tile::new(tile));
+        Ok(TileRef {
+            salt: self.slots[slot as usize].salt,
+            slot,
+        })
+    }
+
+    /// Puts a tile into a slot that holds none and enters it in its column.
+    fn occupy(&mut self, slot: u32, tile: Tile) {
+        let (x, z, layer) = position(&tile);
+        self.off_mesh_links += tile.data().off_mesh_links.len();
+        self.slots[slot as usize].tile = Some(tile);
+        let layer_of = |slots: &[Slot], slot: u32| {
+            slots[slot as usize]
+                .tile
+                .as_ref()
+                .map_or(0, |t| t.data().layer)
+        };
+        let column = self.columns.entry((x, z)).or_default();
+        let at = column.partition_point(|&other| layer_of(&self.slots, other) < layer);
+        column.insert(at, slot);
+    }
+
+    /// The state a reader restores: slots exactly as they were, with run-time values.
+    pub(super) fn from_slots(
+        params: MeshParams,
+        slots: Vec<(u32, Option<Tile>)>,
+    ) -> Result<Self, (u32, MeshEditError)> {
+        let fingerprint = params.fingerprint();
+        let mut mesh = Self {
+            fingerprint,
+            params,
+            slots: slots
+                .iter()
+                .map(|&(salt, _)| Slot { salt, tile: None })
+                .collect(),
+            free: BTreeSet::new(),
+            columns: BTreeMap::new(),
+            off_mesh_links: 0,
+            edit_count: 0,
+        };
+        for (slot, (_, tile)) in slots.into_iter().enumerate() {
+            let slot = slot as u32;
+            let Some(tile) = tile else {
+                mesh.free.insert(slot);
+                continue;
+            };
+            let (x, z, layer) = position(&tile);
+            if tile.fingerprint() != fingerprint {
+                return Err((slot, MeshEditError::Fingerprint { x, z, layer }));
+            }
+            if mesh.tile_slot_at(x, z, layer).is_some() {
+                return Err((slot, MeshEditError::Occupied { x, z, layer }));
+            }
+            mesh.occupy(slot, tile);
+        }
+        restitch_all(&mut mesh);
+        Ok(mesh)
+    }
+
+    /// Takes over another mesh's state in place. The edit count moves past both.
+    pub(super) fn replace_state(&mut self, other: Self) {
+        let edit_count = self.edit_count.max(other.edit_count) + 1;
+        *self = Self {
+            edit_count,
+            ..other
+        };
+    }
+}
+
+fn position(tile: &NavTile) -> (i32, i32, i32) {
+    let data = tile.data();
+    (data.tile_x, data.tile_z, data.layer)
+}
+
+fn next_salt(salt: u32) -> u32 {
+    if salt >= MAX_SALT { 1 } else { salt + 1 }
+}

@@ -1,0 +1,335 @@
+//! The rules a tile obeys. In: arrays from anywhere. Out: nothing, or the first rule broken, with
+//! the polygon, edge or array that breaks it.
+
+use super::data::{NO_PORTAL, TileData};
+use super::params::{MAX_LAYER, MeshParams};
+use super::poly_ref::MAX_POLYS;
+use crate::error::{DataError, DataErrorKind, Location};
+use crate::predicates::orient2d;
+use crate::world::is_coordinate;
+
+const MAX_VERTICES: usize = 65_536;
+/// Smallest X or Z magnitude other than 0: keeps the exact predicates clear of underflow.
+const MIN_MAGNITUDE: f32 = 1e-30;
+
+/// Checks every rule, cheapest first. `first` receives the prefix offsets of the polygons.
+pub(super) fn check_tile(
+    data: &TileData,
+    params: &MeshParams,
+    first: &mut Vec<u32>,
+) -> Result<(), DataError> {
+    check_position(data, params)?;
+    check_lengths(data, params, first)?;
+    check_vertices(data, params)?;
+    for poly in 0..data.poly_vertex_counts.len() {
+        check_polygon(data, first, poly)?;
+        check_detail(data, poly)?;
+    }
+    check_edges(data, params, first)?;
+    check_off_mesh(data, params)
+}
+
+fn refuse(field: impl Into<String>, problem: impl Into<String>) -> DataError {
+    DataError::new(
+        "tile",
+        field,
+        Location::Nowhere,
+        DataErrorKind::Geometry,
+        problem,
+    )
+}
+
+fn check_position(data: &TileData, params: &MeshParams) -> Result<(), DataError> {
+    if !(0..=MAX_LAYER).contains(&data.layer) {
+        return Err(refuse(
+            "layer",
+            format!("is {}; layers are 0 to {MAX_LAYER}", data.layer),
+        ));
+    }
+    for (name, value) in [
+        ("origin x", params.tile_origin_x(data.tile_x)),
+        ("origin y", data.origin_y),
+        ("origin z", params.tile_origin_z(data.tile_z)),
+    ] {
+        if !is_coordinate(value) {
+            return Err(refuse(
+                format!("tile ({}, {}) {name}", data.tile_x, data.tile_z),
+                format!("is {value}; it must be finite and strictly inside ±2^21"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_lengths(
+    data: &TileData,
+    params: &MeshParams,
+    first: &mut Vec<u32>,
+) -> Result<(), DataError> {
+    let polys = data.poly_vertex_counts.len();
+    let limit = |name: &str, value: usize, most: usize| {
+        if value <= most {
+            return Ok(());
+        }
+        Err(refuse(name, format!("holds {value}; at most {most}")))
+    };
+    limit("vertices", data.vertices.len(), MAX_VERTICES)?;
+    limit("polygons", polys, MAX_POLYS as usize)?;
+    first.clear();
+    first.reserve(polys + 1);
+    let mut total = 0_u32;
+    first.push(0);
+    for (poly, &count) in data.poly_vertex_counts.iter().enumerate() {
+        if count < 3 || u16::from(count) > params.max_verts_per_poly {
+            return Err(refuse(
+                format!("polygon {poly}"),
+                format!(
+                    "has {count} vertices; 3 to {} are allowed",
+                    params.max_verts_per_poly
+                ),
+            ));
+        }
+        total += u32::from(count);
+        first.push(total);
+    }
+    for (name, length, expected) in [
+        ("polygon indices", data.poly_indices.len(), total as usize),
+        ("edge neighbours", data.edge_neighbors.len(), total as usize),
+        (
+            "edge portal sides",
+            data.edge_portal_sides.len(),
+            total as usize,
+        ),
+        ("polygon areas", data.poly_areas.len(), polys),
+        ("polygon flags", data.poly_flags.len(), polys),
+        ("detail meshes", data.detail_meshes.len(), polys),
+    ] {
+        if length != expected {
+            return Err(refuse(
+                name,
+                format!("holds {length}; {expected} are needed"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_vertices(data: &TileData, params: &MeshParams) -> Result<(), DataError> {
+    let size = params.tile_size as f32;
+    let (low, high) = (-size, 2.0 * size);
+    let tall = params.max_local_extent();
+    let origin_x = params.tile_origin_x(data.tile_x);
+    let origin_z = params.tile_origin_z(data.tile_z);
+    for (name, points) in [
+        ("vertex", &data.vertices),
+        ("detail vertex", &data.detail_vertices),
+    ] {
+        for (index, &[x, y, z]) in points.iter().enumerate() {
+            let inside = |v: f32| (low..=high).contains(&v);
+            let normal = |v: f32| v == 0.0 || v.abs() >= MIN_MAGNITUDE;
+            if !(inside(x) && inside(z) && f64::from(y).abs() <= tall) {
+                return Err(refuse(
+                    format!("{name} {index}"),
+                    format!("({x}, {y}, {z}) is outside the tile's reach"),
+                ));
+            }
+            if !(normal(x) && normal(z)) {
+                return Err(refuse(
+                    format!("{name} {index}"),
+                    format!("({x}, {y}, {z}) has a coordinate below 1e-30 that is not 0"),
+                ));
+            }
+            let world = [
+                origin_x + f64::from(x),
+                data.origin_y + f64::from(y),
+                origin_z + f64::from(z),
+            ];
+            if !world.into_iter().all(is_coordinate) {
+                return Err(refuse(
+                    format!("{name} {index}"),
+                    format!("lies at {world:?}; world coordinates stay inside ±2^21"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_polygon(data: &TileData, first: &[u32], poly: usize) -> Result<(), DataError> {
+    let ring = &data.poly_indices[first[poly] as usize..first[poly + 1] as usize];
+    let name = || format!("polygon {poly}");
+    if data.poly_areas[poly] > 63 {
+        return Err(refuse(
+            name(),
+            format!("has area {}; areas are 0 to 63", data.poly_areas[poly]),
+        ));
+    }
+    let mut points = [[0.0_f64; 2]; 16];
+    for (i, &index) in ring.iter().enumerate() {
+        let Some(&[x, _, z]) = data.vertices.get(usize::from(index)) else {
+            return Err(refuse(
+                name(),
+                format!("names vertex {index} of {}", data.vertices.len()),
+            ));
+        };
+        if ring[..i].contains(&index) {
+            return Err(refuse(name(), format!("names vertex {index} twice")));
+        }
+        points[i] = [f64::from(x), f64::from(z)];
+    }
+    let points = &points[..ring.len()];
+    for i in 0..points.len() {
+        let j = if i + 1 == points.len() { 0 } else { i + 1 };
+        if points[i] == points[j] {
+            return Err(refuse(
+                name(),
+                format!("edge {i} has no length seen from above"),
+            ));
+        }
+        let mut strictly_left = false;
+        for (k, &point) in points.iter().enumerate() {
+            if k == i || k == j {
+                continue;
+            }
+            let turn = orient2d(points[i], points[j], point);
+            if turn < 0.0 {
+                return Err(refuse(
+                    name(),
+                    format!(
+                        "is not convex and counter-clockwise: vertex {k} lies right of edge {i}"
+                    ),
+                ));
+            }
+            strictly_left |= turn > 0.0;
+        }
+        if !strictly_left {
+            return Err(refuse(name(), "has no area"));
+        }
+    }
+    Ok(())
+}
+
+fn check_detail(data: &TileData, poly: usize) -> Result<(), DataError> {
+    let mesh = data.detail_meshes[poly];
+    let name = || format!("polygon {poly} detail");
+    let vertices_end = u64::from(mesh.vertex_base) + u64::from(mesh.vertex_count);
+    let triangles_end = u64::from(mesh.triangle_base) + u64::from(mesh.triangle_count);
+    if vertices_end > data.detail_vertices.len() as u64 {
+        return Err(refuse(name(), "vertices leave the detail vertex array"));
+    }
+    if triangles_end > data.detail_triangles.len() as u64 {
+        return Err(refuse(name(), "triangles leave the detail triangle array"));
+    }
+    let corners = usize::from(data.poly_vertex_counts[poly]) + usize::from(mesh.vertex_count);
+    for triangle in &data.detail_triangles[mesh.triangle_base as usize..triangles_end as usize] {
+        if triangle[..3]
+            .iter()
+            .any(|&corner| usize::from(corner) >= corners)
+        {
+            return Err(refuse(
+                name(),
+                format!("triangle {triangle:?} names a corner beyond {corners}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_edges(data: &TileData, params: &MeshParams, first: &[u32]) -> Result<(), DataError> {
+    let boundary = params.tile_size as f32;
+    for poly in 0..data.poly_vertex_counts.len() {
+        let range = first[poly] as usize..first[poly + 1] as usize;
+        let ring = &data.poly_indices[range.clone()];
+        for i in 0..ring.len() {
+            let name = || format!("polygon {poly} edge {i}");
+            let (a, b) = (ring[i], ring[if i + 1 == ring.len() { 0 } else { i + 1 }]);
+            let neighbor = data.edge_neighbors[range.start + i];
+            let side = data.edge_portal_sides[range.start + i];
+            if neighbor != 0 {
+                if side != NO_PORTAL {
+                    return Err(refuse(name(), "has a neighbour and a portal side"));
+                }
+                check_neighbor(data, first, poly, neighbor, a, b).map_err(|p| refuse(name(), p))?;
+            } else if side != NO_PORTAL {
+                let (p, q) = (data.vertices[usize::from(a)], data.vertices[usize::from(b)]);
+                check_portal(p, q, side, boundary).map_err(|p| refuse(name(), p))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_neighbor(
+    data: &TileData,
+    first: &[u32],
+    poly: usize,
+    neighbor: i32,
+    a: u16,
+    b: u16,
+) -> Result<(), String> {
+    let polys = data.poly_vertex_counts.len();
+    let other = usize::try_from(neighbor).map_or(polys, |n| n - 1);
+    if other >= polys {
+        return Err(format!("names neighbour {neighbor} of {polys} polygons"));
+    }
+    if other == poly {
+        return Err("is its own neighbour".into());
+    }
+    let range = first[other] as usize..first[other + 1] as usize;
+    let ring = &data.poly_indices[range.clone()];
+    let back = (0..ring.len()).any(|i| {
+        let next = if i + 1 == ring.len() { 0 } else { i + 1 };
+        ring[i] == b && ring[next] == a && data.edge_neighbors[range.start + i] == poly as i32 + 1
+    });
+    if back {
+        return Ok(());
+    }
+    Err(format!(
+        "polygon {other} does not name it back over the same edge"
+    ))
+}
+
+fn check_portal(p: [f32; 3], q: [f32; 3], side: u8, boundary: f32) -> Result<(), String> {
+    let (axis, along) = match side {
+        0 | 2 => (0, 2),
+        1 | 3 => (2, 0),
+        _ => return Err(format!("has portal side {side}; sides are 0 to 3 or 255")),
+    };
+    let line = if side < 2 { boundary } else { 0.0 };
+    if p[axis].to_bits() != line.to_bits() || q[axis].to_bits() != line.to_bits() {
+        return Err(format!(
+            "is a portal of side {side} but leaves the tile's boundary line"
+        ));
+    }
+    if p[along] == q[along] {
+        return Err("is a portal without length along the boundary".into());
+    }
+    Ok(())
+}
+
+fn check_off_mesh(data: &TileData, params: &MeshParams) -> Result<(), DataError> {
+    let reach = params.max_local_extent();
+    for (index, link) in data.off_mesh_links.iter().enumerate() {
+        let name = || format!("off-mesh link {index}");
+        let inside = |v: f32| f64::from(v).abs() <= reach;
+        if !link.start.into_iter().chain(link.end).all(inside) {
+            return Err(refuse(
+                name(),
+                format!("has an end farther than {reach} from the tile"),
+            ));
+        }
+        if !(link.radius.is_finite() && link.radius > 0.0) {
+            return Err(refuse(
+                name(),
+                format!("has radius {}; it must be above 0", link.radius),
+            ));
+        }
+        if link.area > 63 {
+            return Err(refuse(
+                name(),
+                format!("has area {}; areas are 0 to 63", link.area),
+            ));
+        }
+    }
+    Ok(())
+}
