@@ -44,7 +44,6 @@ fn one_agent_walks_a_second() {
 }
 
 #[test]
-#[ignore = "the exact hash is not reproduced yet"]
 fn eight_agents_cross() {
     let mesh = floor();
     let mut crowd = Crowd::new(CrowdOptions::default()).unwrap();

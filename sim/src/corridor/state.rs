@@ -15,11 +15,9 @@ const FROM_START: u8 = 4;
 pub(crate) fn write<S: Sink>(writer: &mut Writer<S>, head: &CorridorHead, polys: &[PolyRef]) {
     writer.u8(VERSION);
     let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-    writer.u8(
-        flag(head.complete, COMPLETE)
-            | flag(head.needs_replan, NEEDS_REPLAN)
-            | flag(head.from_start, FROM_START),
-    );
+    writer.u8(flag(head.complete, COMPLETE)
+        | flag(head.needs_replan, NEEDS_REPLAN)
+        | flag(head.from_start, FROM_START));
     writer.i32(head.capacity as i32);
     writer.i32(polys.len() as i32);
     writer.point(head.position);

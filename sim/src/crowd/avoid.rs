@@ -52,17 +52,30 @@ pub(super) struct AvoidScratch {
     program: ProgramScratch,
 }
 
+/// What stage 2 writes for one slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Avoided {
+    /// The velocity to take.
+    pub(crate) velocity: DVec2,
+    /// The velocity wanted, separation and side preference included.
+    pub(crate) wanted: DVec2,
+}
+
 /// The velocity of the agent in `slot`.
-pub(super) fn avoid(view: &AvoidView<'_>, slot: usize, scratch: &mut AvoidScratch) -> DVec2 {
+pub(super) fn avoid(view: &AvoidView<'_>, slot: usize, scratch: &mut AvoidScratch) -> Avoided {
     scratch.planes.clear();
     scratch.hard = 0;
     let plan = &view.plans[slot];
+    let alone = Avoided {
+        velocity: plan.plan.wanted,
+        wanted: plan.plan.wanted,
+    };
     if !view.agents.active[slot] || plan.crossing {
-        return plan.plan.wanted;
+        return alone;
     }
     let profile = &view.profiles[view.agents.profile[slot] as usize];
     if profile.options.quality == AvoidanceQuality::Off {
-        return plan.plan.wanted;
+        return alone;
     }
     let position = view.starts.position[slot];
     let mut near = [Neighbor::default(); MOST_NEIGHBORS];
@@ -82,11 +95,11 @@ pub(super) fn avoid(view: &AvoidView<'_>, slot: usize, scratch: &mut AvoidScratc
     wanted = prefer_side(profile, wanted, scratch);
     neighbor_planes(view, slot, profile, near, scratch);
     let limit = profile.options.max_speed;
-    let velocity = permitted(limit, wanted, scratch);
+    let mut velocity = permitted(limit, wanted, scratch);
     if is_blocked(view, slot, profile, near, wanted, velocity) {
-        return way_round(limit, wanted, velocity, scratch);
+        velocity = way_round(limit, wanted, velocity, scratch);
     }
-    velocity
+    Avoided { velocity, wanted }
 }
 
 fn permitted(limit: f64, wanted: DVec2, scratch: &mut AvoidScratch) -> DVec2 {

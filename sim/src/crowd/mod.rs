@@ -26,19 +26,19 @@ use crate::follower::{self, FollowerRow, complete_link};
 use crate::navigator::Navigator;
 use crate::orca::HalfPlane;
 use crate::workers::Workers;
-use avoid::AvoidScratch;
+use avoid::{AvoidScratch, Avoided};
 use neighbors::NeighborGrid;
 use options::{Profiles, check_priority};
 use plan::{AgentPlan, follower_row};
 use snapshot::StartTable;
 use std::fmt;
 use thiserror::Error;
-use throng_query::mesh::{NodeModel, PathStatus, find_nearest_poly};
+use throng_query::mesh::{NodeModel, PathStatus, QueryFilter, find_nearest_poly};
 use throng_soa::agents::{AgentState, AgentTable, RouteTable, WallTable};
 use throng_soa::error::ArgumentError;
 use throng_soa::mesh::{PolyRef, TiledMesh};
 use throng_soa::table::Strided;
-use throng_soa::world::{DVec2, DVec3, check_point};
+use throng_soa::world::{DVec3, check_point};
 
 /// Nodes of a worker's searches around an agent.
 const LOCAL_NODES: u32 = 8192;
@@ -119,6 +119,7 @@ pub struct Crowd {
     walls: WallTable,
     pieces: Vec<WallPiece>,
     plans: Vec<AgentPlan>,
+    solved: Vec<Avoided>,
     count: u32,
     lowest_free: u32,
     next_id: u64,
@@ -126,7 +127,6 @@ pub struct Crowd {
     // Made anew by every step.
     starts: StartTable,
     grid: NeighborGrid,
-    solved: Vec<DVec2>,
     recorded: Vec<Recorded>,
     // Reused by restores.
     restore: state::RestoreScratch,
@@ -231,9 +231,8 @@ impl Crowd {
         let follower = self.profiles.get(profile).follower;
         self.routes.corridor[slot].capacity = follower.corridor_capacity as u32;
         self.fit_paths();
-        let filter = self.options.filter.clone();
-        self.with_row(slot, |row, _| {
-            follower::place(row, mesh, &filter, position, &follower)
+        self.with_row(slot, |row, filter, _| {
+            follower::place(row, mesh, filter, position, &follower)
         })?;
         Ok(self.id_at(slot))
     }
@@ -274,6 +273,7 @@ impl Crowd {
         self.routes.reset(slot);
         self.walls.reset(slot);
         self.plans[slot] = AgentPlan::default();
+        self.solved[slot] = Avoided::default();
     }
 
     /// The agent, while it is in the crowd.
@@ -328,9 +328,8 @@ impl Crowd {
         check_point("destination", destination)?;
         let slot = self.live(id)?;
         let follower = self.profiles.get(self.agents.profile[slot]).follower;
-        let filter = self.options.filter.clone();
-        let status = self.with_row(slot, |row, navigator| {
-            follower::set_destination(row, mesh, &filter, destination, &follower, navigator)
+        let status = self.with_row(slot, |row, filter, navigator| {
+            follower::set_destination(row, mesh, filter, destination, &follower, navigator)
         })?;
         Ok(status)
     }
@@ -349,12 +348,12 @@ impl Crowd {
         check_point("position", position)?;
         let slot = self.live(id)?;
         let follower = self.profiles.get(self.agents.profile[slot]).follower;
-        let filter = self.options.filter.clone();
-        let placed = self.with_row(slot, |row, _| {
-            follower::place(row, mesh, &filter, position, &follower)
+        let placed = self.with_row(slot, |row, filter, _| {
+            follower::place(row, mesh, filter, position, &follower)
         })?;
         if placed {
             self.plans[slot] = AgentPlan::default();
+            self.solved[slot] = Avoided::default();
             self.walls.stamp[slot] = 0;
         }
         Ok(placed)
@@ -418,8 +417,9 @@ impl Crowd {
             return Ok(false);
         }
         let follower = self.profiles.get(self.agents.profile[slot]).follower;
-        let filter = self.options.filter.clone();
-        self.with_row(slot, |row, _| complete_link(row, mesh, &filter, &follower));
+        self.with_row(slot, |row, filter, _| {
+            complete_link(row, mesh, filter, &follower);
+        });
         Ok(true)
     }
 
@@ -433,7 +433,7 @@ impl Crowd {
             + self.paths.capacity() * size_of::<PolyRef>()
             + self.pieces.capacity() * size_of::<WallPiece>()
             + self.plans.capacity() * size_of::<AgentPlan>()
-            + self.solved.capacity() * size_of::<DVec2>()
+            + self.solved.capacity() * size_of::<Avoided>()
     }
 
     fn live(&self, id: AgentId) -> Result<usize, CrowdError> {
@@ -472,7 +472,7 @@ impl Crowd {
         self.walls.resize(slots);
         self.starts.resize(slots);
         self.plans.resize(slots, AgentPlan::default());
-        self.solved.resize(slots, DVec2::ZERO);
+        self.solved.resize(slots, Avoided::default());
         self.paths
             .resize(slots * self.path_stride, PolyRef::INVALID);
         let pieces = slots * self.options.max_walls_per_agent as usize;
@@ -502,13 +502,14 @@ impl Crowd {
     fn with_row<R>(
         &mut self,
         slot: usize,
-        body: impl FnOnce(&mut FollowerRow<'_>, &mut Navigator) -> R,
+        body: impl FnOnce(&mut FollowerRow<'_>, &QueryFilter, &mut Navigator) -> R,
     ) -> R {
         let mut agents = self.agents.chunk();
         let mut routes = self.routes.chunk();
         let mut paths = Strided::new(&mut self.paths, self.path_stride);
         let mut row = follower_row(&mut agents, &mut routes, &mut paths, slot);
+        let filter = &self.options.filter;
         self.workers
-            .with(|scratch| body(&mut row, &mut scratch.navigator))
+            .with(|scratch| body(&mut row, filter, &mut scratch.navigator))
     }
 }

@@ -8,6 +8,7 @@
 //! One writer feeds a vector, a fixed buffer, a counter and a hash, so the four cannot drift. A
 //! restore parses everything before it changes anything.
 
+use super::avoid::Avoided;
 use super::options::{AgentOptions, AvoidanceQuality};
 use super::plan::AgentPlan;
 use super::{Crowd, WallPiece};
@@ -137,16 +138,15 @@ impl Crowd {
 
     fn write_agent<S: Sink>(&self, writer: &mut Writer<S>, mesh: &TiledMesh, slot: usize) {
         let AgentPlan {
-            plan,
-            walking,
-            crossing,
+            walking, crossing, ..
         } = self.plans[slot];
+        let wanted = self.solved[slot].wanted;
         writer.u64(self.agents.id[slot]);
         writer.f64(self.agents.priority[slot]);
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
         writer.u8(ACTIVE | flag(walking, WALKING) | flag(crossing, CROSSING));
-        writer.f64(plan.wanted.x);
-        writer.f64(plan.wanted.y);
+        writer.f64(wanted.x);
+        writer.f64(wanted.y);
         self.profiles
             .get(self.agents.profile[slot])
             .options
@@ -293,6 +293,10 @@ impl Crowd {
         self.routes.crossing[slot] = scratch.crossing;
         self.routes.corridor[slot] = scratch.corridor;
         self.plans[slot] = agent.plan;
+        self.solved[slot] = Avoided {
+            velocity: DVec2::ZERO,
+            wanted: agent.wanted,
+        };
         self.walls.stamp[slot] = agent.walls.map_or(0, |_| edit_count + 1);
         self.walls.center[slot] = agent.walls.map_or(DVec2::ZERO, |(center, _)| center);
         self.walls.count[slot] = agent.walls.map_or(0, |(_, count)| count);
@@ -356,13 +360,15 @@ impl Crowd {
             let problem = format!("is {flags:#04X}; bit 0 is set, bits 1 and 2 may be");
             return Err(reader.error_at(at, "agent flags", DataErrorKind::Value, problem));
         }
-        let mut plan = AgentPlan {
+        let plan = AgentPlan {
             walking: flags & WALKING != 0,
             crossing: flags & CROSSING != 0,
             ..AgentPlan::default()
         };
-        plan.plan.wanted.x = reader.finite("agent preferred velocity x")?;
-        plan.plan.wanted.y = reader.finite("agent preferred velocity z")?;
+        let wanted = DVec2::new(
+            reader.finite("agent preferred velocity x")?,
+            reader.finite("agent preferred velocity z")?,
+        );
         let options = read_options(reader)?;
         let walls = self.read_walls(reader, scratch)?;
         let length = length_field(reader, "follower length")?;
@@ -377,6 +383,7 @@ impl Crowd {
             id,
             priority,
             plan,
+            wanted,
             options,
             walls,
         })
@@ -420,6 +427,7 @@ struct ReadAgent {
     id: u64,
     priority: f64,
     plan: AgentPlan,
+    wanted: DVec2,
     options: AgentOptions,
     walls: Option<(DVec2, u32)>,
 }

@@ -7,10 +7,10 @@
 //! |---|---|---|
 //! | [`snapshot`](super::snapshot) | agents | start columns, neighbour grid |
 //! | [`plan`](super::plan) | own row, mesh | own route, plan, wall pieces |
-//! | [`avoid`](super::avoid) | start columns, plans, own walls | own solved velocity |
+//! | [`avoid`](super::avoid) | start columns, plans, own walls | own wanted and solved velocity |
 //! | [`motion`](super::motion) | own plan and solved velocity, mesh | own position and route |
 
-use super::avoid::{AvoidView, avoid};
+use super::avoid::{AvoidView, Avoided, avoid};
 use super::motion::{MotionRows, move_agent};
 use super::plan::{PlanRows, plan_agent};
 use super::snapshot::take_snapshot;
@@ -20,7 +20,6 @@ use std::ops::Range;
 use throng_soa::error::ArgumentError;
 use throng_soa::mesh::TiledMesh;
 use throng_soa::table::{Strided, for_each_chunk};
-use throng_soa::world::DVec2;
 
 /// A stage of the step, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +124,7 @@ impl Crowd {
             let recorded: &mut [Recorded] = &mut self.recorded;
             workers.run(|parallel| {
                 let stage =
-                    |range: Range<usize>, (solved, recorded): (&mut [DVec2], &mut [Recorded])| {
+                    |range: Range<usize>, (solved, recorded): (&mut [Avoided], &mut [Recorded])| {
                         workers.with(|scratch| {
                             for ((slot, out), record) in range.zip(solved).zip(recorded) {
                                 *out = avoid(&view, slot, &mut scratch.avoid);
@@ -143,7 +142,7 @@ impl Crowd {
             for_each_chunk(
                 parallel,
                 solved,
-                &|range: Range<usize>, solved: &mut [DVec2]| {
+                &|range: Range<usize>, solved: &mut [Avoided]| {
                     workers.with(|scratch| {
                         for (slot, out) in range.zip(solved) {
                             *out = avoid(&view, slot, &mut scratch.avoid);
@@ -172,7 +171,7 @@ impl Crowd {
                             let step = super::motion::MotionStep {
                                 plan: &plans[slot],
                                 start_velocity: starts.velocity[slot],
-                                solved: solved[slot],
+                                solved: solved[slot].velocity,
                                 dt,
                             };
                             let navigator = &mut scratch.navigator;

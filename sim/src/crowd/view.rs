@@ -119,10 +119,11 @@ impl<'a> Agent<'a> {
         self.crowd.agents.priority[self.slot]
     }
 
-    /// The velocity it wanted in the last step (x, z), before avoidance.
+    /// The velocity it wanted in the last step (x, z), separation and side preference included,
+    /// before avoidance.
     #[must_use]
     pub fn wanted_velocity(&self) -> DVec2 {
-        self.crowd.plans[self.slot].plan.wanted
+        self.crowd.solved[self.slot].wanted
     }
 
     /// The boundary pieces around it, as last looked up.

@@ -135,7 +135,7 @@ fn toward(from: DVec2, aim: DVec2, speed: f64) -> DVec2 {
     let d = aim - from;
     let distance = (d.x * d.x + d.y * d.y).sqrt();
     if distance > 0.0 {
-        d * (speed / distance)
+        d / distance * speed
     } else {
         DVec2::ZERO
     }
@@ -178,8 +178,8 @@ pub fn apply<F: Filter + ?Sized>(
         if distance_xz(*row.position, plan.corner) <= options.arrival_radius {
             arrive(row);
         }
-    } else if plan.full_speed {
-        check_progress(row, options, dt);
+    } else {
+        check_progress(row, options, plan.full_speed, dt);
     }
 }
 

@@ -124,6 +124,7 @@ pub fn set_destination<F: Filter + ?Sized>(
     let extents = options.search_extents;
     let mut found = replan(&mut row.corridor, mesh, filter, extents, budget, navigator)?;
     if found.status == QueryStatus::InvalidStartPoly
+        && row.corridor.head.count > 0
         && relocate(&mut row.corridor, mesh, filter, extents)?
     {
         // The ground under a standing agent was rebuilt since its last step.

@@ -56,9 +56,7 @@ pub fn step<F: Filter + ?Sized>(
             Some((left, true)) => (left - walked).max(0.0),
             _ => f64::INFINITY,
         };
-        if speed >= options.max_speed {
-            check_progress(row, options, dt);
-        }
+        check_progress(row, options, speed >= options.max_speed, dt);
     }
     Ok(())
 }
@@ -169,9 +167,17 @@ pub(super) fn advance_to<F: Filter + ?Sized>(
     move_along(corridor, mesh, to, limit) || move_position(corridor, mesh, filter, to, navigator)
 }
 
-/// Counts time at full speed without progress; replans, and at last gives up.
-pub(super) fn check_progress(row: &mut FollowerRow<'_>, options: &FollowerOptions, dt: f64) {
-    if options.stuck_window <= 0.0 {
+/// Counts time at full speed without progress; replans, and at last gives up. An agent that slows,
+/// or is not watched at all, starts its count anew.
+pub(super) fn check_progress(
+    row: &mut FollowerRow<'_>,
+    options: &FollowerOptions,
+    full_speed: bool,
+    dt: f64,
+) {
+    if options.stuck_window <= 0.0 || !full_speed {
+        row.walk.stuck_clock = 0.0;
+        row.walk.stuck_anchor = *row.position;
         return;
     }
     row.walk.stuck_clock += dt;
@@ -179,7 +185,7 @@ pub(super) fn check_progress(row: &mut FollowerRow<'_>, options: &FollowerOption
         return;
     }
     let moved = distance_xz(*row.position, row.walk.stuck_anchor);
-    let enough = options.max_speed * row.walk.stuck_clock * options.stuck_progress;
+    let enough = options.max_speed * options.stuck_window * options.stuck_progress;
     row.walk.stuck_clock = 0.0;
     row.walk.stuck_anchor = *row.position;
     if moved >= enough {

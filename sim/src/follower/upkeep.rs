@@ -286,8 +286,9 @@ pub(super) fn way_left(position: DVec3, corners: &[StraightPathPoint]) -> Option
 /// Full speed, less near the end of the way.
 pub(super) fn wanted_speed(options: &FollowerOptions, way: Option<(f64, bool)>) -> f64 {
     match way {
-        Some((length, _)) if options.slow_radius > 0.0 && length < options.slow_radius => {
-            (options.max_speed * (length / options.slow_radius)).max(options.arrival_min_speed)
+        Some((length, _)) if options.slow_radius > 0.0 => {
+            let share = (length / options.slow_radius).min(1.0);
+            (options.max_speed * share).max(options.arrival_min_speed)
         }
         _ => options.max_speed,
     }
