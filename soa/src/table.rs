@@ -36,9 +36,13 @@ macro_rules! index {
 /// Declares a table and its chunk view.
 ///
 /// ```
+/// throng_soa::index! {
+///     /// A row of [`Walkers`].
+///     pub struct Walker;
+/// }
 /// throng_soa::table! {
 ///     /// One walker per row.
-///     pub struct Walkers, chunk WalkerChunk {
+///     pub struct Walkers, index Walker, chunk WalkerChunk {
 ///         /// Metres per second.
 ///         pub speed: f64,
 ///         /// Steps taken.
@@ -48,6 +52,8 @@ macro_rules! index {
 /// let mut walkers = Walkers::default();
 /// walkers.resize(3);
 /// walkers.speed[1] = 2.0;
+/// assert_eq!(walkers.indices().last(), Some(Walker(2)));
+/// walkers.reset(Walker(2));
 /// let (left, right) = walkers.chunk().split(1);
 /// assert_eq!((left.speed.len(), right.speed[0]), (1, 2.0));
 /// ```
@@ -55,7 +61,7 @@ macro_rules! index {
 macro_rules! table {
     (
         $(#[$meta:meta])*
-        $vis:vis struct $table:ident, chunk $chunk:ident {
+        $vis:vis struct $table:ident, index $index:ident, chunk $chunk:ident {
             $( $(#[$field_meta:meta])* $field_vis:vis $field:ident : $type:ty ),* $(,)?
         }
     ) => {
@@ -86,8 +92,13 @@ macro_rules! table {
             }
 
             /// Puts one row back to its default. Panics when `row` is not a row.
-            $vis fn reset(&mut self, row: usize) {
-                $( self.$field[row] = <$type>::default(); )*
+            $vis fn reset(&mut self, row: $index) {
+                $( self.$field[row.at()] = <$type>::default(); )*
+            }
+
+            /// The index of every row, ascending.
+            $vis fn indices(&self) -> impl DoubleEndedIterator<Item = $index> + use<> {
+                (0..self.len() as u32).map($index)
             }
 
             /// The mutable view of every row.
@@ -246,8 +257,12 @@ where
 mod tests {
     use super::*;
 
+    index! {
+        struct Row;
+    }
+
     table! {
-        struct Pair, chunk PairChunk {
+        struct Pair, index Row, chunk PairChunk {
             value: u32,
             row: usize,
         }

@@ -34,7 +34,7 @@ use snapshot::StartTable;
 use std::fmt;
 use thiserror::Error;
 use throng_query::mesh::{NodeModel, PathStatus, QueryFilter, find_nearest_poly};
-use throng_soa::agents::{AgentState, AgentTable, RouteTable, WallTable};
+use throng_soa::agents::{AgentSlot, AgentState, AgentTable, RouteTable, WallTable};
 use throng_soa::error::ArgumentError;
 use throng_soa::mesh::{PolyRef, TiledMesh};
 use throng_soa::table::Strided;
@@ -269,9 +269,10 @@ impl Crowd {
         if self.agents.active[slot] {
             self.profiles.release(self.agents.profile[slot]);
         }
-        self.agents.reset(slot);
-        self.routes.reset(slot);
-        self.walls.reset(slot);
+        let row = AgentSlot(slot as u32);
+        self.agents.reset(row);
+        self.routes.reset(row);
+        self.walls.reset(row);
         self.plans[slot] = AgentPlan::default();
         self.solved[slot] = Avoided::default();
     }

@@ -3,12 +3,12 @@
 //! Every later stage reads these columns, so no agent sees another's half-done step. One thread.
 
 use super::neighbors::NeighborGrid;
-use throng_soa::agents::AgentTable;
+use throng_soa::agents::{AgentSlot, AgentTable};
 use throng_soa::world::{DVec2, DVec3};
 
 throng_soa::table! {
     /// Every slot as the step begins. Rebuilt each step, never saved.
-    pub(crate) struct StartTable, chunk StartChunk {
+    pub(crate) struct StartTable, index AgentSlot, chunk StartChunk {
         /// World position.
         pub(crate) position: DVec3,
         /// Velocity the last step ended with (x, z).

@@ -103,7 +103,7 @@ pub struct Crossing {
 
 crate::table! {
     /// The columns every stage reads.
-    pub struct AgentTable, chunk AgentChunk {
+    pub struct AgentTable, index AgentSlot, chunk AgentChunk {
         /// World position, on the mesh.
         pub position: DVec3,
         /// Displacement of the last step over its time.
@@ -127,7 +127,7 @@ crate::table! {
 
 crate::table! {
     /// Routes and their bookkeeping.
-    pub struct RouteTable, chunk RouteChunk {
+    pub struct RouteTable, index AgentSlot, chunk RouteChunk {
         /// Corridor heads; the polygons are strides of a pool.
         pub corridor: CorridorHead,
         /// Walk counters.
@@ -139,7 +139,7 @@ crate::table! {
 
 crate::table! {
     /// Boundary pieces around each agent; the pieces are strides of a pool.
-    pub struct WallTable, chunk WallChunk {
+    pub struct WallTable, index AgentSlot, chunk WallChunk {
         /// Mesh edit count the pieces belong to, plus 1; 0 when they must be looked up again.
         pub stamp: u64,
         /// Where they were looked up (x, z).

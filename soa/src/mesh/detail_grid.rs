@@ -12,6 +12,10 @@ use crate::world::DVec3;
 /// Polygons with fewer detail triangles are scanned.
 const MIN_TRIANGLES: u16 = 12;
 
+/// A grid that lists its polygon's triangles more often than this, each, is dropped: it would save
+/// nothing, and the listings of hostile tiles would outgrow the tile by orders of magnitude.
+const MOST_LISTINGS: usize = 32;
+
 const NO_GRID: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +49,13 @@ impl DetailGrids {
         {
             return grids;
         }
+        // Builders give every polygon triangles of its own. Where ranges overlap (the format lets
+        // them) the work would not be bounded by the tile's size, so those tiles are scanned.
+        let ranges = data.detail_meshes.iter();
+        let listed: usize = ranges.map(|mesh| usize::from(mesh.triangle_count)).sum();
+        if listed > data.detail_triangles.len() {
+            return grids;
+        }
         grids.poly_grid = vec![NO_GRID; data.detail_meshes.len()];
         for (poly, mesh) in data.detail_meshes.iter().enumerate() {
             if mesh.triangle_count >= MIN_TRIANGLES {
@@ -72,10 +83,14 @@ impl DetailGrids {
             side,
             first_cell: self.cell_first.len() as u32,
         };
-        self.poly_grid[poly] = self.grids.len() as u32;
-        self.grids.push(grid);
+        let (first_cell, first_listing) = (self.cell_first.len(), self.triangles.len());
         for row in 0..side {
             for column in 0..side {
+                if self.triangles.len() - first_listing > MOST_LISTINGS * triangles.len() {
+                    self.cell_first.truncate(first_cell);
+                    self.triangles.truncate(first_listing);
+                    return;
+                }
                 self.cell_first.push(self.triangles.len() as u32);
                 let cell_low_x = grid.min_x + f64::from(column) * grid.cell_x - 1e-6 * grid.cell_x;
                 let cell_low_z = grid.min_z + f64::from(row) * grid.cell_z - 1e-6 * grid.cell_z;
@@ -99,6 +114,8 @@ impl DetailGrids {
             }
         }
         self.cell_first.push(self.triangles.len() as u32);
+        self.poly_grid[poly] = self.grids.len() as u32;
+        self.grids.push(grid);
     }
 
     /// The triangles of `poly` that can hold the world point (x, z), in triangle order; `None`
