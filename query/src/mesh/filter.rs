@@ -70,6 +70,15 @@ impl Default for QueryFilter {
 }
 
 impl QueryFilter {
+    /// The same filter that accepts polygons with at least one of the flag bits `include` (0xFFFF
+    /// accepts everything) and none of the bits `exclude`.
+    #[must_use]
+    pub fn with_flags(mut self, include: u16, exclude: u16) -> Self {
+        self.include_flags = include;
+        self.exclude_flags = exclude;
+        self
+    }
+
     /// The same filter with `area` priced at `cost` per unit of length; `f64::INFINITY` forbids it.
     ///
     /// # Errors

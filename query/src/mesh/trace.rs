@@ -125,6 +125,9 @@ pub(crate) fn trace<'m, F: Filter + ?Sized>(
     }
 }
 
+/// A crossing this near a polygon (squared) is held by it.
+const HOLDS_SQ: f64 = 1e-9 * 1e-9;
+
 /// Where a segment leaves a polygon.
 struct Exit {
     t: f64,
@@ -183,8 +186,9 @@ fn leave(ring: &[DVec3], start: DVec3, end: DVec3) -> Option<Exit> {
     Some(exit)
 }
 
-/// The accepted polygon behind `edge` at `point`: the in-tile neighbour, or the first border link
-/// whose stretch, a 255th wider at both ends, holds the point.
+/// The accepted polygon behind `edge` at `point`: the in-tile neighbour, or the target of a border
+/// link whose stretch, a 255th wider at both ends, holds the point. Of several such links the first
+/// whose polygon itself holds the point is taken, else the first.
 #[inline]
 fn across<F: Filter + ?Sized>(
     mesh: &TiledMesh,
@@ -209,14 +213,25 @@ fn across<F: Filter + ?Sized>(
     let (a, b) = super::outline::edge_ends(tile, index, edge);
     let (ex, ez) = (b.x - a.x, b.z - a.z);
     let along = ((point.x - a.x) * ex + (point.z - a.z) * ez) / (ex * ex + ez * ez) * 255.0;
-    links
-        .iter()
-        .find(|link| {
-            link.kind == LinkKind::Portal
-                && usize::from(link.edge) == edge
-                && along >= f64::from(link.range_min) - 1.0
-                && along <= f64::from(link.range_max) + 1.0
-                && accepts(mesh, link.target, filter)
-        })
-        .map(|link| link.target)
+    let mut widened = None;
+    for link in links {
+        let reaches = link.kind == LinkKind::Portal
+            && usize::from(link.edge) == edge
+            && along >= f64::from(link.range_min) - 1.0
+            && along <= f64::from(link.range_max) + 1.0;
+        if !reaches || !accepts(mesh, link.target, filter) {
+            continue;
+        }
+        // Ranges are coarse: on a long edge the stretch of one polygon can reach over its
+        // neighbour's. The polygon that holds the crossing is the one behind it.
+        let holds = mesh.resolve(link.target).is_some_and(|(next, next_index)| {
+            let ring = next.poly_ring(next_index);
+            outline_contains(ring, point) || outline_nearest(ring, point).1 <= HOLDS_SQ
+        });
+        if holds {
+            return Some(link.target);
+        }
+        widened = widened.or(Some(link.target));
+    }
+    widened
 }

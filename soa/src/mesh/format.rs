@@ -5,6 +5,7 @@
 //! every rule of the tile; it either returns a whole tile or mesh or changes nothing.
 
 use super::data::{DetailMesh, OffMeshLink, TileData};
+use super::mesh_edit::MeshEditError;
 use super::params::{FORMAT_VERSION, MeshParams};
 use super::poly_ref::{MAX_SALT, MAX_SLOTS};
 use super::tile::{NavTile, Tile};
@@ -104,11 +105,11 @@ pub(super) fn finish_mesh(
     slots: Vec<(u32, Option<Tile>)>,
 ) -> Result<TiledMesh, DataError> {
     TiledMesh::from_slots(params, slots).map_err(|(slot, error)| {
-        reader.error(
-            &format!("slot {slot}"),
-            DataErrorKind::Value,
-            error.to_string(),
-        )
+        let kind = match error {
+            MeshEditError::TooManyLinks { .. } => DataErrorKind::Limit,
+            _ => DataErrorKind::Value,
+        };
+        reader.error(&format!("slot {slot}"), kind, error.to_string())
     })
 }
 

@@ -45,6 +45,17 @@ pub enum MeshEditError {
         /// The area passed.
         area: u8,
     },
+    /// The portals on one border of the tile's column lie on top of each other so often that their
+    /// links would outgrow the tiles.
+    #[error("tile ({x}, {z}) layer {layer} has too many portals on top of each other at a border")]
+    TooManyLinks {
+        /// Tile column.
+        x: i32,
+        /// Tile row.
+        z: i32,
+        /// Layer.
+        layer: i32,
+    },
     /// Every slot is taken.
     #[error("the mesh is full: it holds at most 1048575 tiles")]
     Full,

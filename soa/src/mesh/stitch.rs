@@ -113,24 +113,76 @@ pub(super) fn portal_edges(data: &TileData, first: &[u32]) -> [Vec<PortalEdge>; 
     portals
 }
 
+/// Most links over a border between two tile columns, per portal on it. Portals that do not overlap
+/// have at most one each; floors that climbing joins multiply that by their number.
+const LINKS_PER_PORTAL: usize = 16;
+/// Links any border may have.
+const FREE_LINKS: usize = 256;
+
+/// Whether the borders of column (x, z) would hold a number of links in proportion to their portals
+/// with the tile in slot `without` gone and `with` there. The number of links is a product, so
+/// without a bound a few hostile bytes would ask for all memory.
+pub(super) fn links_are_bounded(
+    mesh: &TiledMesh,
+    (x, z): (i32, i32),
+    with: Option<&NavTile>,
+    without: Option<u32>,
+) -> bool {
+    let climb = f64::from(mesh.params().walkable_climb);
+    let own = || {
+        let kept = mesh.column(x, z).iter().filter(|&&s| Some(s) != without);
+        kept.filter_map(|&slot| mesh.tile(slot).map(|tile| &**tile))
+            .chain(with)
+    };
+    beside(x, z).into_iter().enumerate().all(|(side, place)| {
+        let Some((nx, nz)) = place else {
+            return true;
+        };
+        let facing = || mesh.column(nx, nz).iter().filter_map(|&s| mesh.tile(s));
+        let portals: usize = own().map(|tile| tile.portals[side].len()).sum();
+        let opposite: usize = facing().map(|tile| tile.portals[side ^ 2].len()).sum();
+        let most = LINKS_PER_PORTAL * (portals + opposite) + FREE_LINKS;
+        if portals.saturating_mul(opposite) <= most {
+            return true;
+        }
+        let mut links = 0;
+        for tile in own() {
+            for other in facing() {
+                for portal in &tile.portals[side] {
+                    for across in &other.portals[side ^ 2] {
+                        let (a, b) = (tile.origin.y, other.origin.y);
+                        links += usize::from(shared_range(portal, a, across, b, climb).is_some());
+                    }
+                    if links > most {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    })
+}
+
+/// Columns beside (x, z), by side; none beyond the numbers.
+fn beside(x: i32, z: i32) -> [Option<(i32, i32)>; 4] {
+    [
+        x.checked_add(1).map(|x| (x, z)),
+        z.checked_add(1).map(|z| (x, z)),
+        x.checked_sub(1).map(|x| (x, z)),
+        z.checked_sub(1).map(|z| (x, z)),
+    ]
+}
+
 /// Stitches the tiles of column (x, z) and of its four neighbours again.
 pub(super) fn restitch_around(mesh: &mut TiledMesh, x: i32, z: i32) {
     if mesh.has_off_mesh_links() {
         restitch_all(mesh);
         return;
     }
-    let around = [
-        (Some(x), Some(z)),
-        (x.checked_add(1), Some(z)),
-        (Some(x), z.checked_add(1)),
-        (x.checked_sub(1), Some(z)),
-        (Some(x), z.checked_sub(1)),
-    ];
-    for (x, z) in around {
-        if let (Some(x), Some(z)) = (x, z) {
-            let slots = mesh.column(x, z).to_vec();
-            stitch_tiles(mesh, &slots, &[]);
-        }
+    let around = [Some((x, z))].into_iter().chain(beside(x, z));
+    for (x, z) in around.flatten() {
+        let slots = mesh.column(x, z).to_vec();
+        stitch_tiles(mesh, &slots, &[]);
     }
 }
 
@@ -180,14 +232,8 @@ fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &[Attached]) {
 fn portal_links(mesh: &TiledMesh, tile: &Tile, links: &mut Vec<(u32, Link)>) {
     let climb = f64::from(mesh.params().walkable_climb);
     let (x, z) = (tile.data().tile_x, tile.data().tile_z);
-    let beside = [
-        (x.checked_add(1), Some(z)),
-        (Some(x), z.checked_add(1)),
-        (x.checked_sub(1), Some(z)),
-        (Some(x), z.checked_sub(1)),
-    ];
-    for (side, (nx, nz)) in beside.into_iter().enumerate() {
-        let (Some(nx), Some(nz)) = (nx, nz) else {
+    for (side, place) in beside(x, z).into_iter().enumerate() {
+        let Some((nx, nz)) = place else {
             continue;
         };
         let neighbors = mesh.column(nx, nz);

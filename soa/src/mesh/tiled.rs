@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::mesh_edit::MeshEditError;
 use super::params::MeshParams;
 use super::poly_ref::{MAX_SALT, MAX_SLOTS, PolyRef, TileRef};
-use super::stitch::{OffMeshEnds, restitch_all, restitch_around};
+use super::stitch::{OffMeshEnds, links_are_bounded, restitch_all, restitch_around};
 use super::tile::{NavTile, Tile, to_world};
 use crate::error::ArgumentError;
 
@@ -191,7 +191,8 @@ impl TiledMesh {
     /// Adds a tile in the lowest free slot and stitches around it.
     ///
     /// # Errors
-    /// The position is taken, the tile was built for another mesh, or no slot is left.
+    /// The position is taken, the tile was built for another mesh, its portals lie on top of each
+    /// other without measure, or no slot is left.
     pub fn add_tile(&mut self, tile: impl Into<Arc<NavTile>>) -> Result<TileRef, MeshEditError> {
         let tile = tile.into();
         let (x, z) = (tile.data().tile_x, tile.data().tile_z);
@@ -252,7 +253,8 @@ impl TiledMesh {
     /// Puts `tile` in place of the tile at its position: same slot, next generation, edits reset.
     ///
     /// # Errors
-    /// No tile stands there, or the tile was built for another mesh.
+    /// No tile stands there, the tile was built for another mesh, or its portals lie on top of each
+    /// other without measure.
     pub fn replace_tile(
         &mut self,
         tile: impl Into<Arc<NavTile>>,
@@ -265,6 +267,9 @@ impl TiledMesh {
         let Some(slot) = self.tile_slot_at(x, z, layer) else {
             return Err(MeshEditError::NotThere { x, z, layer });
         };
+        if !links_are_bounded(self, (x, z), Some(&tile), Some(slot)) {
+            return Err(MeshEditError::TooManyLinks { x, z, layer });
+        }
         let new_links = tile.data().off_mesh_links.len();
         let entry = &mut self.slots[slot as usize];
         let old = entry.tile.replace(Tile::new(tile));
@@ -346,6 +351,9 @@ impl TiledMesh {
         if self.tile_slot_at(x, z, layer).is_some() {
             return Err(MeshEditError::Occupied { x, z, layer });
         }
+        if !links_are_bounded(self, (x, z), Some(&tile), None) {
+            return Err(MeshEditError::TooManyLinks { x, z, layer });
+        }
         let slot = match self.free.pop_first() {
             Some(slot) => slot,
             None if self.slot_count() < MAX_SLOTS => {
@@ -412,6 +420,13 @@ impl TiledMesh {
                 return Err((slot, MeshEditError::Occupied { x, z, layer }));
             }
             mesh.occupy(slot, tile);
+        }
+        for (&(x, z), column) in &mesh.columns {
+            if !links_are_bounded(&mesh, (x, z), None, None) {
+                let slot = column.first().copied().unwrap_or(0);
+                let layer = mesh.tile(slot).map_or(0, |tile| tile.data().layer);
+                return Err((slot, MeshEditError::TooManyLinks { x, z, layer }));
+            }
         }
         restitch_all(&mut mesh);
         Ok(mesh)

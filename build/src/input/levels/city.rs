@@ -1,5 +1,9 @@
 //! A city: streets, pavements with kerbs low enough to step on, buildings, plazas, parks, parked
 //! cars and a few footbridges over crossings.
+//!
+//! Every way through is either closed or wide enough for two people of radius 0.6 to pass: what
+//! stands in the street leans on a wall or keeps its distance. A gap that lets one person through
+//! at a time would hold up a crowd for good.
 
 use super::clamp_size;
 use super::shapes::{Rect, Shapes};
@@ -10,7 +14,9 @@ use throng_soa::rng::SplitMix64;
 const BLOCK_PITCH: f64 = 32.0;
 const STREET_WIDTH: f64 = 10.0;
 const AVENUE_WIDTH: f64 = 16.0;
-const PAVEMENT_WIDTH: f64 = 3.0;
+const PAVEMENT_WIDTH: f64 = 4.5;
+/// How far planters and steps stand out from a facade.
+const PLANTER_DEPTH: f64 = 0.8;
 /// Height of a footbridge's deck and thickness of its slabs: 3.4 units of air below.
 const DECK_HEIGHT: f64 = 3.8;
 const DECK_THICKNESS: f64 = 0.4;
@@ -110,7 +116,7 @@ fn block(shapes: &mut Shapes, rng: &mut SplitMix64, rect: Rect) {
         }
         4..=7 => vec![lot],
         8..=11 => {
-            let alley = 3.5 + rng.next_f64();
+            let alley = 5.0 + 0.5 * rng.next_f64();
             let middle = lot.x0 + (lot.x1 - lot.x0) * rng.range(0.4, 0.6);
             vec![
                 Rect::new(lot.x0, lot.z0, middle - alley / 2.0, lot.z1),
@@ -118,7 +124,7 @@ fn block(shapes: &mut Shapes, rng: &mut SplitMix64, rect: Rect) {
             ]
         }
         _ => {
-            let half = 1.75 + 0.5 * rng.next_f64();
+            let half = 2.5 + 0.25 * rng.next_f64();
             let (x, z) = lot.center();
             vec![
                 Rect::new(lot.x0, lot.z0, x - half, z - half),
@@ -131,8 +137,8 @@ fn block(shapes: &mut Shapes, rng: &mut SplitMix64, rect: Rect) {
     shapes.floor_around(rect, kerb, &holes);
     for building in holes {
         tower(shapes, rng, building, kerb);
+        planters(shapes, rng, building, lot, kerb);
     }
-    street_furniture(shapes, rng, rect, kerb);
 }
 
 /// A building: a box, often with a smaller one on its roof, always with a parapet.
@@ -173,50 +179,59 @@ fn plaza(shapes: &mut Shapes, rng: &mut SplitMix64, lot: Rect, ground: f64) {
     }
 }
 
-/// A lawn with trees and benches.
+/// A lawn with trees and stones, far enough apart to walk between in pairs.
 fn park(shapes: &mut Shapes, rng: &mut SplitMix64, lot: Rect, ground: f64) {
-    let cells = 4;
+    let cells = 2;
     let (dx, dz) = (
         (lot.x1 - lot.x0) / f64::from(cells),
         (lot.z1 - lot.z0) / f64::from(cells),
     );
     for j in 0..cells {
         for i in 0..cells {
-            let x = lot.x0 + (f64::from(i) + rng.range(0.3, 0.7)) * dx;
-            let z = lot.z0 + (f64::from(j) + rng.range(0.3, 0.7)) * dz;
-            if rng.next_below(3) == 0 {
-                let bench = Rect::new(x - 0.9, z - 0.3, x + 0.9, z + 0.3);
-                shapes.block(bench, ground, ground + 1.2);
-            } else {
-                shapes.block(Rect::around(x, z, 0.6), ground, ground + 5.0);
-            }
+            let x = lot.x0 + (f64::from(i) + rng.range(0.4, 0.6)) * dx;
+            let z = lot.z0 + (f64::from(j) + rng.range(0.4, 0.6)) * dz;
+            let height = if rng.next_below(3) == 0 { 1.2 } else { 5.0 };
+            shapes.block(Rect::around(x, z, 0.6), ground, ground + height);
         }
     }
 }
 
-/// Posts and planters along the kerb, out of the way of the crossings at the corners.
-fn street_furniture(shapes: &mut Shapes, rng: &mut SplitMix64, rect: Rect, ground: f64) {
-    let inset = 0.5;
-    let mut along = |x: f64, z: f64| {
-        if rng.next_below(3) != 0 {
-            let side = rng.range(0.4, 0.9);
-            let height = rng.range(1.2, 4.0);
-            shapes.block(Rect::around(x, z, side), ground, ground + height);
+/// Planters that lean on the facades facing the street, one to a side.
+fn planters(shapes: &mut Shapes, rng: &mut SplitMix64, building: Rect, lot: Rect, ground: f64) {
+    let (x, z) = building.center();
+    let depth = PLANTER_DEPTH;
+    let mut lean = |faces_street: bool, [x0, z0, x1, z1]: [f64; 4]| {
+        let stands = rng.next_below(3) != 0;
+        let half = rng.range(0.5, 1.2);
+        let height = rng.range(1.2, 3.0);
+        if faces_street && stands {
+            // Widened along the facade, flat against it.
+            let wide_x = if x0 == x1 { half } else { 0.0 };
+            let wide_z = if z0 == z1 { half } else { 0.0 };
+            let rect = Rect::new(x0 - wide_x, z0 - wide_z, x1 + wide_x, z1 + wide_z);
+            shapes.block(rect, ground, ground + height);
         }
     };
-    let steps = 3;
-    for i in 1..=steps {
-        let t = f64::from(i) / f64::from(steps + 1);
-        let x = rect.x0 + (rect.x1 - rect.x0) * t;
-        let z = rect.z0 + (rect.z1 - rect.z0) * t;
-        along(x, rect.z0 + inset);
-        along(x, rect.z1 - inset);
-        along(rect.x0 + inset, z);
-        along(rect.x1 - inset, z);
-    }
+    lean(
+        building.z0 == lot.z0,
+        [x, building.z0 - depth, x, building.z0],
+    );
+    lean(
+        building.z1 == lot.z1,
+        [x, building.z1, x, building.z1 + depth],
+    );
+    lean(
+        building.x0 == lot.x0,
+        [building.x0 - depth, z, building.x0, z],
+    );
+    lean(
+        building.x1 == lot.x1,
+        [building.x1, z, building.x1 + depth, z],
+    );
 }
 
 /// A bridge along an avenue (x constant) over the crossing at `(x, z)`, with a ramp at each end.
+/// The ramps are solid: nobody walks into a dead end under them.
 fn footbridge(shapes: &mut Shapes, x: f64, z: f64) {
     let (x0, x1) = (x - DECK_WIDTH / 2.0, x + DECK_WIDTH / 2.0);
     let half = 8.0;
@@ -224,15 +239,11 @@ fn footbridge(shapes: &mut Shapes, x: f64, z: f64) {
     let deck = Rect::new(x0, z - half, x1, z + half);
     shapes.slab(deck, [y; 4], DECK_THICKNESS);
     let south = Rect::new(x0, z - half - RAMP_LENGTH, x1, z - half);
-    shapes.slab(south, [0.0, y, y, 0.0], DECK_THICKNESS);
+    shapes.wedge(south, 0.0, [0.0, y, y, 0.0]);
     let north = Rect::new(x0, z + half, x1, z + half + RAMP_LENGTH);
-    shapes.slab(north, [y, 0.0, 0.0, y], DECK_THICKNESS);
-    for (px, pz) in [
-        (x0 + 0.4, z - half + 0.4),
-        (x1 - 0.4, z - half + 0.4),
-        (x0 + 0.4, z + half - 0.4),
-        (x1 - 0.4, z + half - 0.4),
-    ] {
-        shapes.sides(Rect::around(px, pz, 0.6), [0.0; 4], [y - DECK_THICKNESS; 4]);
-    }
+    shapes.wedge(north, 0.0, [y, 0.0, 0.0, y]);
+    // The street goes on inside a ramp; a filling keeps that from being ground to stand on.
+    let from = half + RAMP_LENGTH * (1.0 - 2.1 / y);
+    shapes.block(Rect::new(x0, z - from, x1, z - half), 0.0, 2.0);
+    shapes.block(Rect::new(x0, z + half, x1, z + from), 0.0, 2.0);
 }
