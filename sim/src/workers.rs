@@ -4,7 +4,7 @@
 //! of its own, so stages allocate nothing and no result depends on who ran what.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use throng_soa::error::ArgumentError;
 
@@ -13,7 +13,7 @@ pub const MAX_THREADS: usize = 256;
 
 /// A fixed set of workers with scratch `S` each.
 pub struct Workers<S> {
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Arc<rayon::ThreadPool>>,
     scratch: Vec<Mutex<S>>,
 }
 
@@ -30,9 +30,9 @@ impl<S: Send> Workers<S> {
             None
         } else {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            Some(pool.map_err(|error| {
+            Some(Arc::new(pool.map_err(|error| {
                 ArgumentError::new("threads", threads, format!("startable here ({error})"))
-            })?)
+            })?))
         };
         Ok(Self {
             pool,
@@ -44,6 +44,11 @@ impl<S: Send> Workers<S> {
     #[must_use]
     pub fn threads(&self) -> usize {
         self.scratch.len()
+    }
+
+    /// The way onto the workers for several stages in a row.
+    pub fn entry(&self) -> Entry {
+        Entry(self.pool.clone())
     }
 
     /// Runs `stage` on the workers; it is told whether it may fork.
@@ -72,6 +77,30 @@ impl<S: Send> Workers<S> {
             .iter()
             .map(|s| measure(&s.lock().unwrap_or_else(PoisonError::into_inner)))
             .sum()
+    }
+}
+
+/// Hands a whole step to the workers at once: stages inside stay there instead of being handed
+/// over one by one.
+pub struct Entry(Option<Arc<rayon::ThreadPool>>);
+
+impl Entry {
+    /// Runs `body` on a worker, or right here when there is one thread.
+    pub fn run<R: Send>(&self, body: impl FnOnce() -> R + Send) -> R {
+        match &self.0 {
+            Some(pool) => pool.install(body),
+            None => body(),
+        }
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Entry({})",
+            self.0.as_ref().map_or(1, |pool| pool.current_num_threads())
+        )
     }
 }
 

@@ -1,3 +1,44 @@
-//! The `throng` program.
+//! The `throng` program: crowds on navigation meshes from the command line.
+//!
+//! In: a level (an OBJ file, a baked file or the name of a generated level) and options. Out: a
+//! report on standard output, as text or as one JSON object, and the files asked for. Progress
+//! goes to standard error when that is a terminal. Exit codes: 0 done, 1 one line on standard
+//! error says what is wrong, 2 a usage error.
+//!
+//! This is the only crate that prints, reads files, or looks at a clock or at the machine.
 
-fn main() {}
+mod args;
+mod bake;
+mod check;
+mod host;
+mod info;
+mod level;
+mod path;
+mod picture;
+mod record;
+mod report;
+mod simulate;
+mod spawn;
+mod walkers;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser;
+use host::{Failure, say_error};
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Bake(args) => bake::run(&args),
+        Command::Path(args) => path::run(&args),
+        Command::Info(args) => info::run(&args),
+    };
+    match done {
+        Ok(()) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
+        Err(Failure::Said(problem)) => {
+            say_error(&problem);
+            ExitCode::FAILURE
+        }
+    }
+}

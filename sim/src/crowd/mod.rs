@@ -77,7 +77,7 @@ pub enum CrowdError {
         /// Where the agent was to stand.
         position: DVec3,
     },
-    /// The crowd holds as many agents as its options allow.
+    /// The crowd holds as many agents as its options allow (or, in theory, has used up every id).
     #[error("the crowd is full: it holds {max_agents} agents")]
     Full {
         /// The limit.
@@ -210,7 +210,7 @@ impl Crowd {
     ) -> Result<AgentId, CrowdError> {
         options.validate()?;
         check_point("position", position)?;
-        if self.count >= self.options.max_agents {
+        if self.count >= self.options.max_agents || self.next_id >= state::COUNTER_LIMIT {
             return Err(CrowdError::Full {
                 max_agents: self.options.max_agents,
             });

@@ -106,35 +106,91 @@ impl NeighborGrid {
 
     /// The nearest agents to (x, z) closer than `reach` (strictly), except `own`, nearest first,
     /// as many as `out` holds. Returns how many were written.
+    ///
+    /// Rows of cells are looked at from the middle outward; once `out` is full, only those that may
+    /// hold somebody nearer than its last.
     pub fn nearest(&self, x: f64, z: f64, reach: f64, own: u32, out: &mut [Neighbor]) -> usize {
         if self.width == 0 || out.is_empty() {
             return 0;
         }
-        let (first_column, last_column) = (self.column(x - reach), self.column(x + reach));
-        let (first_row, last_row) = (self.row(z - reach), self.row(z + reach));
-        let mut within = reach * reach;
-        let mut found = 0;
-        for row in first_row..=last_row {
-            let cells = row * self.width;
-            let first = self.cell_first[cells + first_column] as usize;
-            let end = self.cell_first[cells + last_column + 1] as usize;
-            let run = self.x[first..end]
-                .iter()
-                .zip(&self.z[first..end])
-                .zip(&self.slot[first..end]);
-            for ((&other_x, &other_z), &slot) in run {
-                let (dx, dz) = (other_x - x, other_z - z);
-                let distance_sq = dx * dx + dz * dz;
-                if distance_sq > within || slot == own || distance_sq >= reach * reach {
-                    continue;
-                }
-                insert(out, &mut found, Neighbor { distance_sq, slot });
-                if found == out.len() {
-                    within = out[found - 1].distance_sq;
-                }
+        let mut look = Look {
+            x,
+            z,
+            reach_sq: reach * reach,
+            own,
+            out,
+            found: 0,
+            radius: reach + MARGIN,
+        };
+        let home = self.row(z);
+        self.look_at_row(home, &mut look);
+        let (mut low, mut high) = (home, home);
+        loop {
+            let up = high < self.row(z + look.radius);
+            if up {
+                high += 1;
+                self.look_at_row(high, &mut look);
+            }
+            let down = low > self.row(z - look.radius);
+            if down {
+                low -= 1;
+                self.look_at_row(low, &mut look);
+            }
+            if !up && !down {
+                return look.found;
             }
         }
-        found
+    }
+
+    #[inline]
+    fn look_at_row(&self, row: usize, look: &mut Look<'_>) {
+        let cells = row * self.width;
+        let first = self.cell_first[cells + self.column(look.x - look.radius)] as usize;
+        let end = self.cell_first[cells + self.column(look.x + look.radius) + 1] as usize;
+        let run = self.x[first..end]
+            .iter()
+            .zip(&self.z[first..end])
+            .zip(&self.slot[first..end]);
+        let mut within = look.within();
+        for ((&other_x, &other_z), &slot) in run {
+            let (dx, dz) = (other_x - look.x, other_z - look.z);
+            let distance_sq = dx * dx + dz * dz;
+            if distance_sq > within || slot == look.own || distance_sq >= look.reach_sq {
+                continue;
+            }
+            insert(look.out, &mut look.found, Neighbor { distance_sq, slot });
+            within = look.within();
+        }
+        if look.found == look.out.len() {
+            look.radius = look.radius.min(within.sqrt() * (1.0 + 1e-9) + MARGIN);
+        }
+    }
+}
+
+/// Rounding of positions and distances, generously.
+const MARGIN: f64 = 1e-6;
+
+/// A search for the nearest, as it goes on.
+struct Look<'a> {
+    x: f64,
+    z: f64,
+    reach_sq: f64,
+    own: u32,
+    out: &'a mut [Neighbor],
+    found: usize,
+    /// Nobody farther than this can come in any more.
+    radius: f64,
+}
+
+impl Look<'_> {
+    /// Squared distance beyond which nobody comes in.
+    #[inline]
+    fn within(&self) -> f64 {
+        if self.found == self.out.len() {
+            self.out[self.found - 1].distance_sq
+        } else {
+            self.reach_sq
+        }
     }
 }
 

@@ -32,7 +32,7 @@ const ACTIVE: u8 = 1;
 const WALKING: u8 = 2;
 const CROSSING: u8 = 4;
 /// Counters stay below this, so they never wrap.
-const COUNTER_LIMIT: u64 = i64::MAX as u64;
+pub(super) const COUNTER_LIMIT: u64 = i64::MAX as u64;
 /// Bytes of one boundary piece.
 const PIECE_LENGTH: usize = 60;
 

@@ -14,6 +14,7 @@ use super::avoid::{AvoidView, Avoided, avoid};
 use super::motion::{MotionRows, move_agent};
 use super::plan::{PlanRows, plan_agent};
 use super::snapshot::take_snapshot;
+use super::state::COUNTER_LIMIT;
 use super::{Crowd, Recorded};
 use crate::follower::check_dt;
 use std::ops::Range;
@@ -43,7 +44,8 @@ impl Crowd {
         self.step_observed(mesh, dt, |_| {})
     }
 
-    /// [`step`](Self::step) that reports when each stage ends: for a caller with a clock.
+    /// [`step`](Self::step) that reports when each stage ends (from one of the workers): for a
+    /// caller with a clock.
     ///
     /// # Errors
     /// `dt` is not positive and finite.
@@ -51,9 +53,16 @@ impl Crowd {
         &mut self,
         mesh: &TiledMesh,
         dt: f64,
-        mut ended: impl FnMut(Stage),
+        ended: impl FnMut(Stage) + Send,
     ) -> Result<(), ArgumentError> {
         check_dt(dt)?;
+        let entry = self.workers.entry();
+        entry.run(|| self.stages(mesh, dt, ended));
+        self.step_count = (self.step_count + 1).min(COUNTER_LIMIT);
+        Ok(())
+    }
+
+    fn stages(&mut self, mesh: &TiledMesh, dt: f64, mut ended: impl FnMut(Stage)) {
         take_snapshot(
             &self.agents,
             self.profiles.reach(),
@@ -67,8 +76,6 @@ impl Crowd {
         ended(Stage::Avoid);
         self.move_all(mesh, dt);
         ended(Stage::Motion);
-        self.step_count += 1;
-        Ok(())
     }
 
     fn plan_all(&mut self, mesh: &TiledMesh, dt: f64) {

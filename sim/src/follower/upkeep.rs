@@ -43,7 +43,8 @@ pub(super) fn upkeep<F: Filter + ?Sized>(
     crowd: bool,
     navigator: &mut Navigator,
 ) -> Upkeep {
-    row.walk.step_count += 1;
+    // Counters may come from saved bytes: nothing forbids them the last number.
+    row.walk.step_count = row.walk.step_count.wrapping_add(1);
     let look_ahead = options.validate_look_ahead as usize;
     if validate(&mut row.corridor, mesh, filter, look_ahead) == CorridorStatus::Invalid
         && !start_over(row, mesh, filter, options)
@@ -127,7 +128,7 @@ fn replan_round<F: Filter + ?Sized>(
             true
         }
         Ok(QueryStatus::InProgress) => {
-            row.walk.replan_rounds += 1;
+            row.walk.replan_rounds = row.walk.replan_rounds.saturating_add(1);
             if row.walk.replan_rounds >= options.max_replan_rounds {
                 row.stop(AgentState::NoPath);
                 return false;

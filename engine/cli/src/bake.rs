@@ -1,0 +1,48 @@
+//! `throng bake`: a level's mesh, built once and written to a file.
+
+use serde_json::json;
+
+use crate::args::BakeArgs;
+use crate::host::{self, Failure, peak_rss_mb};
+use crate::level::{self, Mesh};
+use crate::report::{Table, count, mesh_sizes, rounded};
+
+/// Builds the mesh and writes the baked file.
+pub(crate) fn run(args: &BakeArgs) -> Result<(), Failure> {
+    let level = level::load(&args.level, &args.source, 0)?;
+    let Mesh::Nav(mesh) = &level.mesh else {
+        return Err(Failure::about(
+            &args.level,
+            "bare mesh bytes lack the settings a baked file needs",
+        ));
+    };
+    let bytes = mesh.save();
+    host::write(&args.output, &bytes)?;
+    let sizes = mesh_sizes(mesh.tiles_mesh());
+    let output = args.output.display();
+    if args.source.json {
+        let object = json!({
+            "level": level.name,
+            "output": output.to_string(),
+            "bytes": bytes.len(),
+            "build_ms": rounded(level.build_ms),
+            "tiles": sizes.tiles,
+            "polygons": sizes.polygons,
+            "vertices": sizes.vertices,
+            "area": rounded(sizes.area),
+            "peak_rss_mb": peak_rss_mb().map(rounded),
+        });
+        return host::say(&object.to_string());
+    }
+    let mut table = Table::default();
+    table.row("level", format!("{} ({})", level.name, level.source));
+    table.row("mesh", sizes.to_string());
+    table.row("built in", format!("{:.0} ms", level.build_ms));
+    table.row("written", format!("{output}, {} bytes", count(bytes.len())));
+    if sizes.polygons == 0 {
+        table.tip("There is no walkable ground: is the winding right, is Y up?");
+    } else {
+        table.tip(&format!("throng simulate {output}"));
+    }
+    host::say(&table.to_string())
+}

@@ -1,0 +1,155 @@
+//! The machine the program runs on: clock, cores, memory, files, streams and progress bars.
+//!
+//! Everything the libraries may not touch stands here, and what it gives never decides a result.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the program measures time and counts cores; the libraries do not"
+)]
+
+use std::fmt;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use throng::ArgumentError;
+
+/// Why the program stops.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What is wrong, in one line.
+    Said(String),
+    /// Whoever reads the output has gone; nobody is left to tell.
+    ReaderGone,
+}
+
+impl Failure {
+    /// A failure about `what` (a file, an option).
+    pub(crate) fn about(what: impl fmt::Display, problem: impl fmt::Display) -> Self {
+        Self::Said(format!("{what}: {problem}"))
+    }
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Said(error.to_string())
+    }
+}
+
+/// Measures wall-clock time from its making or last lap.
+#[derive(Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Time since the start or the last lap.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    /// Time since the start or the last lap; a new lap begins.
+    pub(crate) fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
+    }
+}
+
+/// Milliseconds of a duration.
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// Threads to use when `asked` for: 0 means all cores, and a crowd takes 256 at most.
+pub(crate) fn threads(asked: usize) -> Result<usize, ArgumentError> {
+    match asked {
+        0 => Ok(std::thread::available_parallelism().map_or(1, |cores| cores.get().min(256))),
+        1..=256 => Ok(asked),
+        _ => Err(ArgumentError::new(
+            "--threads",
+            asked,
+            "1 to 256, or 0 for all cores",
+        )),
+    }
+}
+
+/// Peak resident memory in MiB, where the system tells.
+pub(crate) fn peak_rss_mb() -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024.0)
+}
+
+/// The bytes of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path.is_dir() {
+        return Err(Failure::about(path.display(), "is a directory, not a file"));
+    }
+    fs::read(path).map_err(|error| Failure::about(path.display(), reason(&error)))
+}
+
+/// Writes a file.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    fs::write(path, bytes).map_err(|error| cannot_write(path, &error))
+}
+
+/// Opens a file for writing, buffered.
+pub(crate) fn create(path: &Path) -> Result<io::BufWriter<fs::File>, Failure> {
+    let file = fs::File::create(path).map_err(|error| cannot_write(path, &error))?;
+    Ok(io::BufWriter::new(file))
+}
+
+pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::about(path.display(), format!("cannot write: {}", reason(error)))
+}
+
+/// A system error in plain words where there are some.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or directory".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// Prints `text` and a line end on standard output.
+pub(crate) fn say(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
+        done => Ok(done?),
+    }
+}
+
+/// Prints a problem on standard error as one line.
+pub(crate) fn say_error(problem: &str) {
+    let line = problem.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Nothing is left to be done when standard error is closed.
+    let _ = writeln!(io::stderr().lock(), "throng: {line}");
+}
+
+/// Whether standard error is a terminal and may carry progress.
+pub(crate) fn shows_progress(json: bool) -> bool {
+    !json && io::stderr().is_terminal()
+}
+
+/// A progress bar on standard error; draws nothing when not `shown`.
+pub(crate) fn progress(shown: bool, label: &str, length: u64, unit: &str) -> ProgressBar {
+    if !shown {
+        return ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
+    }
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+    let template = format!(
+        "{{prefix:>10.bold}} {{bar:32.cyan/dim}} {{human_pos:>7}}/{{human_len}} {unit} {{msg:.dim}} {{eta:>4.dim}}"
+    );
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style.progress_chars("━╸─"));
+    }
+    bar.set_prefix(label.to_owned());
+    bar
+}

@@ -1,0 +1,318 @@
+//! What a run found out, as text and as JSON.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use throng::{Stage, TiledMesh};
+
+use crate::args::OnArrival;
+use crate::spawn::poly_area;
+
+/// Names of agents' states, by number.
+pub(crate) const STATES: [&str; 6] = ["idle", "moving", "off_mesh", "arrived", "stuck", "no_path"];
+
+/// Everything `throng simulate` reports.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// The LEVEL argument and what it was.
+    pub(crate) level: String,
+    pub(crate) source: String,
+    pub(crate) build_ms: f64,
+    pub(crate) sizes: MeshSizes,
+    /// Agents asked for and placed.
+    pub(crate) asked: u32,
+    pub(crate) agents: usize,
+    pub(crate) steps: u32,
+    pub(crate) dt: f64,
+    pub(crate) threads: usize,
+    pub(crate) seed: u64,
+    pub(crate) on_arrival: OnArrival,
+    /// Milliseconds to place the agents and send them off.
+    pub(crate) spawn_ms: f64,
+    /// First arrivals, or all of them when agents are sent on.
+    pub(crate) arrived: u64,
+    /// Agents whose route can be walked in the time of the run, at full speed.
+    pub(crate) could_arrive: usize,
+    /// Agents per state at the end.
+    pub(crate) states: [usize; 6],
+    pub(crate) mean_route: f64,
+    pub(crate) mean_speed: Option<f64>,
+    pub(crate) walked_over_route: Option<f64>,
+    pub(crate) agent_steps: u64,
+    pub(crate) stages_ms: [f64; 4],
+    pub(crate) step_ms: f64,
+    pub(crate) peak_rss_mb: Option<f64>,
+    pub(crate) state_hash: u64,
+}
+
+/// The order of `stages_ms`.
+pub(crate) const STAGES: [(Stage, &str); 4] = [
+    (Stage::Snapshot, "snapshot"),
+    (Stage::Plan, "plan"),
+    (Stage::Avoid, "avoid"),
+    (Stage::Motion, "motion"),
+];
+
+impl Report {
+    /// Work done per time: agents times steps over the milliseconds they took.
+    fn agent_steps_per_ms(&self) -> f64 {
+        if self.step_ms > 0.0 {
+            self.agent_steps as f64 / self.step_ms
+        } else {
+            0.0
+        }
+    }
+
+    /// The state hash as it is written everywhere.
+    fn hash(&self) -> String {
+        format!("{:016X}", self.state_hash)
+    }
+
+    /// The one object of `--json`.
+    pub(crate) fn object(&self) -> Value {
+        let stages = STAGES.iter().zip(self.stages_ms);
+        let stages = stages.map(|((_, name), ms)| ((*name).to_owned(), json!(rounded(ms))));
+        let states = STATES.iter().zip(self.states);
+        let states = states.map(|(name, count)| ((*name).to_owned(), json!(count)));
+        json!({
+            "level": self.level,
+            "agents": self.agents,
+            "steps": self.steps,
+            "dt": self.dt,
+            "threads": self.threads,
+            "seed": self.seed,
+            "arrived": self.arrived,
+            "could_arrive": self.could_arrive,
+            "state_hash": self.hash(),
+            "agent_steps_per_ms": rounded(self.agent_steps_per_ms()),
+            "stages_ms": Value::Object(stages.collect()),
+            "states": Value::Object(states.collect()),
+            "mean_speed": self.mean_speed.map(rounded),
+            "mean_route": rounded(self.mean_route),
+            "walked_over_route": self.walked_over_route.map(rounded),
+            "build_ms": rounded(self.build_ms),
+            "spawn_ms": rounded(self.spawn_ms),
+            "tiles": self.sizes.tiles,
+            "polygons": self.sizes.polygons,
+            "peak_rss_mb": self.peak_rss_mb.map(rounded),
+        })
+    }
+
+    /// The table for people.
+    pub(crate) fn text(&self) -> String {
+        let mut table = Table::default();
+        table.row("level", format!("{} ({})", self.level, self.source));
+        let built = format!("{}; {:.0} ms", self.sizes, self.build_ms);
+        table.row("mesh", built);
+        let seconds = f64::from(self.steps) * self.dt;
+        let each = format!("{} s each, {} s in all", self.dt, trimmed(seconds));
+        table.row("agents", self.placed());
+        table.row("steps", format!("{} of {each}", count(self.steps as usize)));
+        table.line();
+        table.row("arrived", self.arrivals());
+        table.row("at the end", self.ends());
+        if let Some(speed) = self.mean_speed {
+            table.row("mean speed", format!("{speed:.2} units/s of those moving"));
+        }
+        if let Some(ratio) = self.walked_over_route {
+            let text = format!("{ratio:.3} times the shortest route, mean of the arrived");
+            table.row("walked", text);
+        }
+        table.line();
+        let per_step = self.step_ms / f64::from(self.steps.max(1));
+        let threads = if self.threads == 1 {
+            "thread"
+        } else {
+            "threads"
+        };
+        let speed = count(self.agent_steps_per_ms().round() as usize);
+        let threads = format!("{} {threads}", self.threads);
+        table.row("speed", format!("{speed} agent-steps per ms on {threads}"));
+        table.row(
+            "time",
+            format!("{:.2} s, {per_step:.2} ms per step", self.step_ms / 1000.0),
+        );
+        for ((_, name), ms) in STAGES.iter().zip(self.stages_ms) {
+            let share = if self.step_ms > 0.0 {
+                ms / self.step_ms
+            } else {
+                0.0
+            };
+            let blocks = "█".repeat((share * 30.0).round() as usize);
+            table.row(
+                &format!("  {name}"),
+                format!("{:>4.0} %  {blocks}", share * 100.0),
+            );
+        }
+        if let Some(peak) = self.peak_rss_mb {
+            table.row("memory", format!("{peak:.0} MiB at most"));
+        }
+        table.line();
+        table.row("state hash", self.hash());
+        table.to_string()
+    }
+
+    fn placed(&self) -> String {
+        let agents = count(self.agents);
+        if self.agents < self.asked as usize {
+            let asked = count(self.asked as usize);
+            return format!("{agents} placed of {asked}: there is no room for more");
+        }
+        let route = self.mean_route;
+        format!("{agents}, {route:.0} units of way each on average")
+    }
+
+    fn arrivals(&self) -> String {
+        if self.on_arrival == OnArrival::Again {
+            return format!("{} times", count(self.arrived as usize));
+        }
+        let share = 100.0 * self.arrived as f64 / self.agents.max(1) as f64;
+        format!(
+            "{} ({share:.1} %); {} had the time to",
+            count(self.arrived as usize),
+            count(self.could_arrive)
+        )
+    }
+
+    fn ends(&self) -> String {
+        let words = [
+            "idle",
+            "moving",
+            "on a link",
+            "at rest",
+            "stuck",
+            "without a path",
+        ];
+        let some = words
+            .iter()
+            .zip(self.states)
+            .filter(|(_, count)| *count > 0);
+        let some: Vec<_> = some
+            .map(|(word, n)| format!("{} {word}", count(n)))
+            .collect();
+        some.join(", ")
+    }
+}
+
+/// Sizes of a mesh.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MeshSizes {
+    pub(crate) tiles: usize,
+    pub(crate) polygons: usize,
+    pub(crate) vertices: usize,
+    pub(crate) links: usize,
+    /// Area seen from above.
+    pub(crate) area: f64,
+}
+
+/// Adds up the tiles of a mesh.
+pub(crate) fn mesh_sizes(mesh: &TiledMesh) -> MeshSizes {
+    let mut sizes = MeshSizes::default();
+    for (_, tile) in mesh.tiles() {
+        sizes.tiles += 1;
+        sizes.polygons += tile.poly_count();
+        sizes.vertices += tile.data().vertices.len();
+        sizes.links += tile.data().off_mesh_links.len();
+        for poly in 0..tile.poly_count() {
+            sizes.area += poly_area(tile, poly);
+        }
+    }
+    sizes
+}
+
+impl fmt::Display for MeshSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tiles = if self.tiles == 1 { "tile" } else { "tiles" };
+        write!(
+            f,
+            "{} {tiles}, {} polygons, {} square units of ground",
+            count(self.tiles),
+            count(self.polygons),
+            count(self.area.round() as usize)
+        )
+    }
+}
+
+/// Lines of a label and a value each.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    lines: String,
+}
+
+impl Table {
+    /// Adds a line.
+    pub(crate) fn row(&mut self, label: &str, value: impl AsRef<str>) {
+        self.push(&format!("  {label:<11} {}", value.as_ref()));
+    }
+
+    /// Adds an empty line.
+    pub(crate) fn line(&mut self) {
+        self.push("");
+    }
+
+    /// Adds a hint about what to do next.
+    pub(crate) fn tip(&mut self, text: &str) {
+        self.push("");
+        self.push(&format!("  Next: {text}"));
+    }
+
+    fn push(&mut self, line: &str) {
+        if !self.lines.is_empty() {
+            self.lines.push('\n');
+        }
+        self.lines.push_str(line.trim_end());
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines)
+    }
+}
+
+/// A count with its thousands set apart.
+pub(crate) fn count(value: usize) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A measured value, cut to three decimals.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// At most two decimals, no zeros at the end.
+pub(crate) fn trimmed(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" {
+        "0".into()
+    } else {
+        text.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(
+            [0, 999, 1000, 1_234_567].map(count),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [30.0, 0.05, -0.001, 1.239].map(trimmed),
+            ["30", "0.05", "0", "1.24"]
+        );
+        assert_eq!(rounded(1.23456), 1.235);
+    }
+}
