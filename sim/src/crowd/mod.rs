@@ -10,6 +10,7 @@ mod motion;
 pub mod neighbors;
 mod options;
 mod plan;
+mod settings_bytes;
 mod snapshot;
 mod state;
 mod step;

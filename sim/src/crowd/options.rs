@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::follower::{FollowerOptions, LARGEST, check_size};
 use crate::workers::MAX_THREADS;
 use throng_query::mesh::{MAX_RADIUS, QueryFilter};
-use throng_soa::bytes::{Sink, Writer};
+use throng_soa::bytes::Writer;
 use throng_soa::error::ArgumentError;
 
 /// How much an agent does to avoid others.
@@ -174,57 +174,12 @@ impl AgentOptions {
             ..base
         }
     }
-
-    /// Appends the settings in the order the state keeps them.
-    pub(crate) fn write<S: Sink>(&self, writer: &mut Writer<S>) {
-        writer.f64(self.radius);
-        writer.f64(self.max_speed);
-        writer.f64(self.max_acceleration);
-        writer.f64(self.arrival_radius);
-        writer.f64(self.priority);
-        writer.u8(self.quality as u8);
-        writer.f64(self.wall_clearance);
-        writer.f64(self.separation_distance);
-        writer.f64(self.separation_weight);
-        writer.f64(self.side_preference);
-        writer.flag(self.path.is_some());
-        if let Some(path) = &self.path {
-            write_follower_options(writer, path);
-        }
-    }
 }
 
 impl Default for AgentOptions {
     fn default() -> Self {
         Self::HUMANOID
     }
-}
-
-fn write_follower_options<S: Sink>(writer: &mut Writer<S>, path: &FollowerOptions) {
-    writer.f64(path.max_speed);
-    writer.f64(path.max_acceleration);
-    writer.f64(path.slow_radius);
-    writer.f64(path.arrival_min_speed);
-    writer.f64(path.arrival_radius);
-    writer.i32(path.max_corners);
-    writer.i32(path.validate_look_ahead);
-    writer.i32(path.optimize_interval);
-    writer.f64(path.optimize_range);
-    writer.i32(path.optimize_budget);
-    writer.i32(path.topology_interval);
-    writer.i32(path.topology_budget);
-    writer.i32(path.replan_budget);
-    writer.i32(path.max_replan_rounds);
-    writer.f64(path.stuck_window);
-    writer.f64(path.stuck_progress);
-    writer.i32(path.max_stuck_recoveries);
-    writer.u8(path.off_mesh_mode as u8);
-    writer.f64(path.off_mesh_speed);
-    writer.f64(path.off_mesh_trigger_radius);
-    writer.point(path.search_extents);
-    writer.i32(path.corridor_capacity);
-    writer.i32(path.refine_budget);
-    writer.f64(path.corner_clearance);
 }
 
 /// # Errors
