@@ -119,7 +119,11 @@ pub(crate) fn crowd(
         legend.push((color, format!("{} {name}", count(those.len()))));
     }
     let seconds = f64::from(report.steps) * report.dt;
-    let title = format!("{} agents in {}", count(report.agents), report.level);
+    let title = format!(
+        "{} agents in {}",
+        count(report.agents),
+        short(&report.level)
+    );
     let caption = format!(
         "after {} steps, {} s  ·  seed {}  ·  state {:016X}",
         count(report.steps as usize),
@@ -184,7 +188,7 @@ pub(crate) fn path(
     }
     canvas.add(dot(from, "#2a9d8f", 0.6));
     canvas.add(dot(to, "#f2762e", 0.6));
-    let title = format!("A path in {}", level.name);
+    let title = format!("A path in {}", short(&level.name));
     let caption = format!(
         "{:?}  ·  length {}  ·  {} polygons, {} points",
         found.status,
@@ -344,4 +348,13 @@ fn escaped(text: &str) -> String {
 
 fn write(path: &Path, document: Document) -> Result<(), Failure> {
     host::write(path, document.to_string().as_bytes())
+}
+
+/// A level's name without the folders in front of it.
+fn short(level: &str) -> String {
+    let file = std::path::Path::new(level).file_name();
+    file.map_or_else(
+        || level.to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }

@@ -138,7 +138,7 @@ pub fn find_straight_path(
         outcome.status = QueryStatus::InvalidCorridor;
         return outcome;
     };
-    let (Some((first_tile, first_index)), Some((last_tile, last_index)), Some(())) = (
+    let (Some((first_tile, first_index)), Some((last_tile, last_index)), Some(crosses)) = (
         mesh.resolve(first),
         mesh.resolve(last),
         collect_portals(mesh, corridor, &mut scratch.portals),
@@ -155,7 +155,7 @@ pub fn find_straight_path(
         truncated: max_corners == 0,
     };
     if !points.truncated {
-        pull(&scratch.portals, corridor, start, end, &mut points);
+        pull(&scratch.portals, crosses, corridor, start, end, &mut points);
     }
     StraightOutcome {
         status: QueryStatus::Success,
@@ -164,13 +164,15 @@ pub fn find_straight_path(
     }
 }
 
-/// The portals of the whole corridor, or `None` if it is stale or does not hold together.
+/// Collects the portals of the whole corridor and tells whether an off-mesh link is among them;
+/// `None` if the corridor is stale or does not hold together.
 fn collect_portals(
     mesh: &TiledMesh,
     corridor: &[PolyRef],
     portals: &mut Vec<Portal>,
-) -> Option<()> {
+) -> Option<bool> {
     portals.clear();
+    let mut crosses = false;
     let (&first, rest) = corridor.split_first()?;
     let mut poly = first;
     let (mut tile, mut index) = mesh.resolve(first)?;
@@ -195,6 +197,7 @@ fn collect_portals(
                 } else {
                     (ends.start, ends.end)
                 };
+                crosses = true;
                 Portal {
                     left: exit,
                     right: entry,
@@ -204,7 +207,7 @@ fn collect_portals(
         });
         (poly, tile, index) = (next, next_tile, next_index);
     }
-    Some(())
+    Some(crosses)
 }
 
 /// The stretch of a tile boundary that two polygons share, from their edges' exact extents.
@@ -276,6 +279,7 @@ fn at_boundary(a: DVec3, b: DVec3, u: f64, along_z: bool) -> DVec3 {
 /// Runs one funnel per stretch between off-mesh links.
 fn pull(
     portals: &[Portal],
+    crosses: bool,
     corridor: &[PolyRef],
     start: DVec3,
     end: DVec3,
@@ -285,8 +289,11 @@ fn pull(
     points.add(start, StraightFlags::START, corridor[0])?;
     let mut from = start;
     let mut first = 0;
-    while let Some(length) = portals[first..].iter().position(|portal| portal.off_mesh) {
-        let link = first + length;
+    let next_link = |first: usize| {
+        let length = portals[first..].iter().position(|portal| portal.off_mesh)?;
+        Some(first + length)
+    };
+    while let Some(link) = crosses.then(|| next_link(first)).flatten() {
         let Portal {
             left: exit,
             right: entry,
