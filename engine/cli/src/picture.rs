@@ -352,7 +352,7 @@ fn write(path: &Path, document: Document) -> Result<(), Failure> {
 
 /// A level's name without the folders in front of it.
 fn short(level: &str) -> String {
-    let file = std::path::Path::new(level).file_name();
+    let file = Path::new(level).file_name();
     file.map_or_else(
         || level.to_owned(),
         |name| name.to_string_lossy().into_owned(),
