@@ -140,6 +140,11 @@ impl NavMesh {
         max_distance: f64,
         filter: &QueryFilter,
     ) -> Result<Option<DVec3>, ArgumentError> {
+        check_point("position", position)?;
+        if !(max_distance.is_finite() && max_distance >= 0.0) {
+            let allowed = "finite and not negative";
+            return Err(ArgumentError::new("max_distance", max_distance, allowed));
+        }
         let extents = DVec3::splat(max_distance);
         let nearest = find_nearest_poly(&self.mesh, position, extents, filter)?;
         let near = nearest.poly.is_valid() && distance3(position, nearest.point) <= max_distance;
@@ -157,6 +162,7 @@ impl NavMesh {
         to: DVec3,
         filter: &QueryFilter,
     ) -> Result<RaycastHit, ArgumentError> {
+        check_point("from", from)?;
         check_point("to", to)?;
         let start = find_nearest_poly(&self.mesh, from, RAY_START, filter)?;
         let mut hit =

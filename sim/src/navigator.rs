@@ -20,10 +20,8 @@ pub struct Navigator {
     pub areas: AreaSearch,
     /// Portals of the corridor in hand.
     pub funnel: FunnelScratch,
-    /// Corners of the corridor in hand.
-    pub corners: Vec<StraightPathPoint>,
-    /// How many of `corners` the last look gave.
-    pub corner_count: usize,
+    pub(crate) corners: Vec<StraightPathPoint>,
+    pub(crate) corner_count: usize,
     pub(crate) pull: Vec<StraightPathPoint>,
     pub(crate) visited: Vec<PolyRef>,
     pub(crate) route: Vec<PolyRef>,

@@ -174,38 +174,6 @@ impl<A: Chunk, B: Chunk> Chunk for (A, B) {
     }
 }
 
-/// Rows of a fixed stride in one pool: row `i` owns `pool[i * stride..][..stride]`.
-#[derive(Debug)]
-pub struct Strided<'a, T> {
-    pool: &'a mut [T],
-    stride: usize,
-}
-
-impl<'a, T> Strided<'a, T> {
-    /// A view of `pool`, whose length is a multiple of `stride`. A stride of 0 has no rows.
-    pub fn new(pool: &'a mut [T], stride: usize) -> Self {
-        Self { pool, stride }
-    }
-
-    /// The cells of one row. Panics when `row` is not a row of the view.
-    #[inline]
-    pub fn row(&mut self, row: usize) -> &mut [T] {
-        &mut self.pool[row * self.stride..(row + 1) * self.stride]
-    }
-}
-
-impl<T: Send> Chunk for Strided<'_, T> {
-    fn rows(&self) -> usize {
-        self.pool.len().checked_div(self.stride).unwrap_or(0)
-    }
-
-    fn split(self, at: usize) -> (Self, Self) {
-        let stride = self.stride;
-        let (a, b) = self.pool.split_at_mut(at * stride);
-        (Self { pool: a, stride }, Self { pool: b, stride })
-    }
-}
-
 /// Runs `stage` over `chunk` in runs of [`CHUNK`] rows. `stage` gets the rows' range in the table
 /// and their view. With `parallel` the runs are spread over the current rayon pool; without it
 /// they run here, in order.
@@ -289,16 +257,5 @@ mod tests {
             }
             assert_eq!(tables[0].value, tables[1].value);
         }
-    }
-
-    #[test]
-    fn strided_rows_follow_their_chunk() {
-        let mut pool: Vec<u32> = (0..12).collect();
-        let (mut a, mut b) = Strided::new(&mut pool, 3).split(1);
-        assert_eq!((a.rows(), b.rows()), (1, 3));
-        assert_eq!(
-            (a.row(0), b.row(2)),
-            (&mut [0, 1, 2][..], &mut [9, 10, 11][..])
-        );
     }
 }

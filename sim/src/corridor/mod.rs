@@ -42,7 +42,7 @@ impl CorridorRow<'_> {
     #[inline]
     #[must_use]
     pub fn polys(&self) -> &[PolyRef] {
-        &self.path[..self.head.count as usize]
+        &self.path[..(self.head.count as usize).min(self.path.len())]
     }
 
     /// Most polygons the corridor holds.
@@ -83,7 +83,7 @@ impl CorridorRow<'_> {
 
     /// Keeps the polygons from `first` on.
     pub(crate) fn trim_front(&mut self, first: usize) {
-        let count = self.head.count as usize;
+        let count = self.polys().len();
         if first > 0 && first < count {
             self.path.copy_within(first..count, 0);
             self.head.count = (count - first) as u32;
@@ -93,7 +93,7 @@ impl CorridorRow<'_> {
     /// Puts `front` in place of the first `replaced` polygons. What no longer fits is cut from the
     /// end, and then the corridor is incomplete and wants a replan. `front` must fit.
     pub(crate) fn replace_front(&mut self, front: &[PolyRef], replaced: usize) {
-        let count = self.head.count as usize;
+        let count = self.polys().len();
         let capacity = self.capacity();
         let kept = (count - replaced).min(capacity - front.len());
         self.path

@@ -32,8 +32,7 @@ pub(super) struct AvoidView<'a> {
     pub(super) plans: &'a [AgentPlan],
     pub(super) walks: &'a [Walk],
     pub(super) walls: &'a WallTable,
-    pub(super) pieces: &'a [WallPiece],
-    pub(super) piece_stride: usize,
+    pub(super) pieces: &'a [Box<[WallPiece]>],
     pub(super) max_walls: usize,
     pub(super) profiles: &'a [Profile],
     pub(super) grid: &'a NeighborGrid,
@@ -150,8 +149,7 @@ fn separate(
 }
 
 fn wall_planes(view: &AvoidView<'_>, slot: usize, profile: &Profile, scratch: &mut AvoidScratch) {
-    let first = slot * view.piece_stride;
-    let pieces = &view.pieces[first..first + view.walls.count[slot] as usize];
+    let pieces = &view.pieces[slot][..view.walls.count[slot] as usize];
     scratch.wall_distances.clear();
     scratch.facing.collect(
         pieces,

@@ -38,7 +38,6 @@ use throng_query::mesh::{NodeModel, PathStatus, QueryFilter, find_nearest_poly};
 use throng_soa::agents::{AgentSlot, AgentState, AgentTable, RouteTable, WallTable};
 use throng_soa::error::ArgumentError;
 use throng_soa::mesh::{PolyRef, TiledMesh};
-use throng_soa::table::Strided;
 use throng_soa::world::{DVec3, check_point};
 
 /// Nodes of a worker's searches around an agent.
@@ -115,10 +114,9 @@ pub struct Crowd {
     // State, by slot.
     agents: AgentTable,
     routes: RouteTable,
-    paths: Vec<PolyRef>,
-    path_stride: usize,
+    paths: Vec<Box<[PolyRef]>>,
     walls: WallTable,
-    pieces: Vec<WallPiece>,
+    pieces: Vec<Box<[WallPiece]>>,
     plans: Vec<AgentPlan>,
     solved: Vec<Avoided>,
     count: u32,
@@ -152,7 +150,6 @@ impl Crowd {
             agents: AgentTable::default(),
             routes: RouteTable::default(),
             paths: Vec::new(),
-            path_stride: 0,
             walls: WallTable::default(),
             pieces: Vec::new(),
             plans: Vec::new(),
@@ -231,7 +228,7 @@ impl Crowd {
         self.count += 1;
         let follower = self.profiles.get(profile).follower;
         self.routes.corridor[slot].capacity = follower.corridor_capacity as u32;
-        self.fit_paths();
+        self.make_room(slot);
         self.with_row(slot, |row, filter, _| {
             follower::place(row, mesh, filter, position, &follower)
         })?;
@@ -425,17 +422,23 @@ impl Crowd {
         Ok(true)
     }
 
-    /// Heap bytes held for agents and workers' scratch, everything counted that grows with either.
+    /// Heap bytes held for agents: every column, corridor and boundary piece. The workers' scratch,
+    /// which does not grow with agents, is not counted.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
+        let paths = self.paths.iter().map(|path| size_of_val(&path[..]));
+        let pieces = self.pieces.iter().map(|pieces| size_of_val(&pieces[..]));
         self.agents.heap_bytes()
             + self.routes.heap_bytes()
             + self.walls.heap_bytes()
             + self.starts.heap_bytes()
-            + self.paths.capacity() * size_of::<PolyRef>()
-            + self.pieces.capacity() * size_of::<WallPiece>()
+            + self.grid.heap_bytes()
+            + self.paths.capacity() * size_of::<Box<[PolyRef]>>()
+            + self.pieces.capacity() * size_of::<Box<[WallPiece]>>()
             + self.plans.capacity() * size_of::<AgentPlan>()
             + self.solved.capacity() * size_of::<Avoided>()
+            + paths.sum::<usize>()
+            + pieces.sum::<usize>()
     }
 
     fn live(&self, id: AgentId) -> Result<usize, CrowdError> {
@@ -475,29 +478,25 @@ impl Crowd {
         self.starts.resize(slots);
         self.plans.resize(slots, AgentPlan::default());
         self.solved.resize(slots, Avoided::default());
-        self.paths
-            .resize(slots * self.path_stride, PolyRef::INVALID);
-        let pieces = slots * self.options.max_walls_per_agent as usize;
-        self.pieces.resize(pieces, WallPiece::default());
+        self.paths.resize_with(slots, Box::default);
+        self.pieces.resize_with(slots, Box::default);
         if self.options.record_constraints {
             self.recorded.resize_with(slots, Recorded::default);
         }
     }
 
-    /// Widens the corridor strides when an agent with a larger capacity came.
-    fn fit_paths(&mut self) {
-        let (old, new) = (self.path_stride, self.profiles.corridor_capacity());
-        if new <= old {
-            return;
+    /// Gives a slot room for its agent's corridor and boundary pieces: the one place where walking
+    /// agents' storage is allocated. A slot keeps its room for the next agent of the same needs.
+    fn make_room(&mut self, slot: usize) {
+        let profile = self.profiles.get(self.agents.profile[slot]);
+        let polygons = profile.follower.corridor_capacity as usize;
+        if self.paths[slot].len() != polygons {
+            self.paths[slot] = vec![PolyRef::INVALID; polygons].into();
         }
-        let mut paths = vec![PolyRef::INVALID; self.agents.len() * new];
-        if old > 0 {
-            for (from, to) in self.paths.chunks(old).zip(paths.chunks_mut(new)) {
-                to[..old].copy_from_slice(from);
-            }
+        let pieces = self.options.max_walls_per_agent as usize;
+        if self.pieces[slot].len() != pieces {
+            self.pieces[slot] = vec![WallPiece::default(); pieces].into();
         }
-        self.paths = paths;
-        self.path_stride = new;
     }
 
     /// Runs `body` on one agent's row with the first worker's scratch.
@@ -508,8 +507,7 @@ impl Crowd {
     ) -> R {
         let mut agents = self.agents.chunk();
         let mut routes = self.routes.chunk();
-        let mut paths = Strided::new(&mut self.paths, self.path_stride);
-        let mut row = follower_row(&mut agents, &mut routes, &mut paths, slot);
+        let mut row = follower_row(&mut agents, &mut routes, &mut self.paths, slot);
         let filter = &self.options.filter;
         self.workers
             .with(|scratch| body(&mut row, filter, &mut scratch.navigator))

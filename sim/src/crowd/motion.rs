@@ -7,14 +7,14 @@ use crate::navigator::Navigator;
 use throng_query::mesh::QueryFilter;
 use throng_soa::agents::{AgentChunk, RouteChunk};
 use throng_soa::mesh::{PolyRef, TiledMesh};
-use throng_soa::table::{Chunk, Strided};
+use throng_soa::table::Chunk;
 use throng_soa::world::{DVec2, length2};
 
 /// What stage 3 writes: a run of rows of these tables.
 pub(super) struct MotionRows<'a> {
     pub(super) agents: AgentChunk<'a>,
     pub(super) routes: RouteChunk<'a>,
-    pub(super) paths: Strided<'a, PolyRef>,
+    pub(super) paths: &'a mut [Box<[PolyRef]>],
 }
 
 impl Chunk for MotionRows<'_> {
@@ -25,7 +25,7 @@ impl Chunk for MotionRows<'_> {
     fn split(self, at: usize) -> (Self, Self) {
         let agents = self.agents.split(at);
         let routes = self.routes.split(at);
-        let paths = self.paths.split(at);
+        let paths = self.paths.split_at_mut(at);
         (
             Self {
                 agents: agents.0,
@@ -66,7 +66,7 @@ pub(super) fn move_agent(
     let profile = &profiles[rows.agents.profile[i] as usize];
     let limit = profile.options.max_acceleration * step.dt;
     let velocity = limited(step.start_velocity, step.solved, limit);
-    let mut row = follower_row(&mut rows.agents, &mut rows.routes, &mut rows.paths, i);
+    let mut row = follower_row(&mut rows.agents, &mut rows.routes, rows.paths, i);
     if step.plan.walking {
         let (options, plan) = (&profile.follower, &step.plan.plan);
         apply(

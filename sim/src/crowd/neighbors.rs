@@ -94,6 +94,13 @@ impl NeighborGrid {
         self.cell_first[0] = 0;
     }
 
+    /// Heap bytes of the sorted columns.
+    pub(super) fn heap_bytes(&self) -> usize {
+        (self.cell_first.capacity() + self.cell_of.capacity() + self.slot.capacity())
+            * size_of::<u32>()
+            + (self.x.capacity() + self.z.capacity()) * size_of::<f64>()
+    }
+
     #[inline]
     fn column(&self, x: f64) -> usize {
         (((x - self.min_x) * self.per_unit) as usize).min(self.width - 1)

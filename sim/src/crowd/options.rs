@@ -351,12 +351,4 @@ impl Profiles {
         used.map(|profile| profile.neighbor_distance)
             .fold(0.0, f64::max)
     }
-
-    /// Largest corridor capacity of the profiles in use.
-    pub(crate) fn corridor_capacity(&self) -> usize {
-        let used = self.list.iter().filter(|profile| profile.users > 0);
-        used.map(|profile| profile.follower.corridor_capacity as usize)
-            .max()
-            .unwrap_or(0)
-    }
 }

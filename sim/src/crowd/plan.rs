@@ -8,16 +8,16 @@ use crate::navigator::Navigator;
 use throng_query::mesh::closest_point_on_poly;
 use throng_soa::agents::{AgentChunk, AgentState, RouteChunk, WallChunk};
 use throng_soa::mesh::{PolyRef, TiledMesh};
-use throng_soa::table::{Chunk, Strided};
+use throng_soa::table::Chunk;
 use throng_soa::world::distance_xz;
 
 /// What stage 1 writes: a run of rows of these tables.
 pub(super) struct PlanRows<'a> {
     pub(super) agents: AgentChunk<'a>,
     pub(super) routes: RouteChunk<'a>,
-    pub(super) paths: Strided<'a, PolyRef>,
+    pub(super) paths: &'a mut [Box<[PolyRef]>],
     pub(super) walls: WallChunk<'a>,
-    pub(super) pieces: Strided<'a, WallPiece>,
+    pub(super) pieces: &'a mut [Box<[WallPiece]>],
     pub(super) plans: &'a mut [AgentPlan],
 }
 
@@ -29,9 +29,9 @@ impl Chunk for PlanRows<'_> {
     fn split(self, at: usize) -> (Self, Self) {
         let agents = self.agents.split(at);
         let routes = self.routes.split(at);
-        let paths = self.paths.split(at);
+        let paths = self.paths.split_at_mut(at);
         let walls = self.walls.split(at);
-        let pieces = self.pieces.split(at);
+        let pieces = self.pieces.split_at_mut(at);
         let plans = self.plans.split_at_mut(at);
         (
             Self {
@@ -79,7 +79,7 @@ pub(super) fn plan_agent(
     }
     let profile = &profiles[rows.agents.profile[i] as usize];
     let filter = &options.filter;
-    let mut row = follower_row(&mut rows.agents, &mut rows.routes, &mut rows.paths, i);
+    let mut row = follower_row(&mut rows.agents, &mut rows.routes, rows.paths, i);
     if *row.state == AgentState::Arrived && was_pushed_away(&row, mesh, profile) {
         let destination = row.walk.destination;
         // The destination was checked when it was set.
@@ -122,7 +122,7 @@ fn was_pushed_away(row: &FollowerRow<'_>, mesh: &TiledMesh, profile: &Profile) -
 pub(super) fn follower_row<'r>(
     agents: &'r mut AgentChunk<'_>,
     routes: &'r mut RouteChunk<'_>,
-    paths: &'r mut Strided<'_, PolyRef>,
+    paths: &'r mut [Box<[PolyRef]>],
     i: usize,
 ) -> FollowerRow<'r> {
     FollowerRow {
@@ -135,7 +135,7 @@ pub(super) fn follower_row<'r>(
         crossing: &mut routes.crossing[i],
         corridor: CorridorRow {
             head: &mut routes.corridor[i],
-            path: paths.row(i),
+            path: &mut paths[i],
         },
     }
 }

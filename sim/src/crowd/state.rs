@@ -160,8 +160,7 @@ impl Crowd {
             writer.f64(center.y);
             let count = self.walls.count[slot];
             writer.i32(count as i32);
-            let first = slot * self.options.max_walls_per_agent as usize;
-            for piece in &self.pieces[first..first + count as usize] {
+            for piece in &self.pieces[slot][..count as usize] {
                 writer.point(piece.a);
                 writer.point(piece.b);
                 writer.u64(piece.poly.bits());
@@ -169,7 +168,6 @@ impl Crowd {
             }
         }
         let corridor = &self.routes.corridor[slot];
-        let first = slot * self.path_stride;
         let follower = FollowerView {
             position: self.agents.position[slot],
             velocity: self.agents.velocity[slot],
@@ -179,7 +177,7 @@ impl Crowd {
             walk: &self.routes.walk[slot],
             crossing: &self.routes.crossing[slot],
             corridor,
-            polys: &self.paths[first..first + corridor.count as usize],
+            polys: &self.paths[slot][..corridor.count as usize],
         };
         writer.i32(follower.length() as i32);
         follower_state::write(writer, &follower);
@@ -301,12 +299,10 @@ impl Crowd {
         self.walls.stamp[slot] = agent.walls.map_or(0, |_| edit_count + 1);
         self.walls.center[slot] = agent.walls.map_or(DVec2::ZERO, |(center, _)| center);
         self.walls.count[slot] = agent.walls.map_or(0, |(_, count)| count);
-        let first = slot * self.options.max_walls_per_agent as usize;
-        self.pieces[first..first + scratch.pieces.len()].copy_from_slice(&scratch.pieces);
-        self.fit_paths();
-        let first = slot * self.path_stride;
+        self.make_room(slot);
+        self.pieces[slot][..scratch.pieces.len()].copy_from_slice(&scratch.pieces);
         let count = scratch.corridor.count as usize;
-        self.paths[first..first + count].copy_from_slice(&scratch.path[..count]);
+        self.paths[slot][..count].copy_from_slice(&scratch.path[..count]);
     }
 
     fn read_head(&self, reader: &mut Reader<'_>) -> Result<Head, DataError> {

@@ -20,7 +20,7 @@ use crate::follower::check_dt;
 use std::ops::Range;
 use throng_soa::error::ArgumentError;
 use throng_soa::mesh::TiledMesh;
-use throng_soa::table::{Strided, for_each_chunk};
+use throng_soa::table::for_each_chunk;
 
 /// A stage of the step, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,9 +83,9 @@ impl Crowd {
         let rows = PlanRows {
             agents: self.agents.chunk(),
             routes: self.routes.chunk(),
-            paths: Strided::new(&mut self.paths, self.path_stride),
+            paths: &mut self.paths,
             walls: self.walls.chunk(),
-            pieces: Strided::new(&mut self.pieces, options.max_walls_per_agent as usize),
+            pieces: &mut self.pieces,
             plans: &mut self.plans,
         };
         workers.run(|parallel| {
@@ -120,7 +120,6 @@ impl Crowd {
             walks: &self.routes.walk,
             walls: &self.walls,
             pieces: &self.pieces,
-            piece_stride: options.max_walls_per_agent as usize,
             max_walls: options.max_walls_avoided as usize,
             profiles: self.profiles.all(),
             grid: &self.grid,
@@ -166,7 +165,7 @@ impl Crowd {
         let rows = MotionRows {
             agents: self.agents.chunk(),
             routes: self.routes.chunk(),
-            paths: Strided::new(&mut self.paths, self.path_stride),
+            paths: &mut self.paths,
         };
         workers.run(|parallel| {
             for_each_chunk(

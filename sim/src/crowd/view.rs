@@ -94,9 +94,8 @@ impl<'a> Agent<'a> {
     /// The polygons still ahead, its own first.
     #[must_use]
     pub fn corridor(&self) -> &'a [PolyRef] {
-        let first = self.slot * self.crowd.path_stride;
         let count = self.crowd.routes.corridor[self.slot].count as usize;
-        &self.crowd.paths[first..first + count]
+        &self.crowd.paths[self.slot][..count]
     }
 
     /// The off-mesh link it is crossing.
@@ -129,9 +128,8 @@ impl<'a> Agent<'a> {
     /// The boundary pieces around it, as last looked up.
     #[must_use]
     pub fn walls(&self) -> &'a [WallPiece] {
-        let first = self.slot * self.crowd.options.max_walls_per_agent as usize;
         let count = self.crowd.walls.count[self.slot] as usize;
-        &self.crowd.pieces[first..first + count]
+        &self.crowd.pieces[self.slot][..count]
     }
 
     /// The half-planes of the last step, walls first, and how many are walls. Empty unless the

@@ -42,9 +42,9 @@ pub(super) fn refresh_walls(
     if rows.walls.stamp[i] == stamp && moved.x * moved.x + moved.y * moved.y <= refresh * refresh {
         return;
     }
-    let pieces = rows.pieces.row(i);
+    let pieces = &mut rows.pieces[i];
     navigator.walls.resize(pieces.len(), WallSegment::default());
-    let start = rows.paths.row(i)[0];
+    let start = rows.paths[i][0];
     let found = navigator.areas.find_walls(
         mesh,
         start,

@@ -29,7 +29,7 @@ pub struct FollowerOptions {
     pub arrival_min_speed: f64,
     /// Distance from the end at which it has arrived.
     pub arrival_radius: f64,
-    /// Corners looked at per step, 2 to 256.
+    /// Corners looked at per step, 3 to 256 (the position, a link's entry and its exit).
     pub max_corners: i32,
     /// Corridor polygons checked against the mesh per step, 1 to 4,096.
     pub validate_look_ahead: i32,
@@ -138,7 +138,7 @@ impl FollowerOptions {
             return Err(ArgumentError::new("stuck_progress", value, "0 to 1"));
         }
         for (name, value, low, high) in [
-            ("max_corners", self.max_corners, 2, 256),
+            ("max_corners", self.max_corners, 3, 256),
             ("validate_look_ahead", self.validate_look_ahead, 1, 4096),
             ("optimize_interval", self.optimize_interval, 0, i32::MAX),
             ("optimize_budget", self.optimize_budget, 2, 4096),

@@ -2,8 +2,8 @@
 //!
 //! Hot columns (read by every stage, every step) stand in [`AgentTable`]; the route and its
 //! bookkeeping in [`RouteTable`]; the boundary around an agent in [`WallTable`]. A corridor's
-//! polygons and an agent's wall pieces are fixed strides in pools beside the tables, so walking
-//! allocates nothing. Settings are shared profiles, an index per agent.
+//! polygons and an agent's wall pieces have fixed room beside the tables, made when the agent is
+//! added, so walking allocates nothing. Settings are shared profiles, an index per agent.
 
 use crate::mesh::PolyRef;
 use crate::world::{DVec2, DVec3};
@@ -128,7 +128,7 @@ crate::table! {
 crate::table! {
     /// Routes and their bookkeeping.
     pub struct RouteTable, index AgentSlot, chunk RouteChunk {
-        /// Corridor heads; the polygons are strides of a pool.
+        /// Corridor heads; the polygons stand beside the table.
         pub corridor: CorridorHead,
         /// Walk counters.
         pub walk: Walk,
@@ -138,13 +138,13 @@ crate::table! {
 }
 
 crate::table! {
-    /// Boundary pieces around each agent; the pieces are strides of a pool.
+    /// Boundary pieces around each agent; the pieces stand beside the table.
     pub struct WallTable, index AgentSlot, chunk WallChunk {
         /// Mesh edit count the pieces belong to, plus 1; 0 when they must be looked up again.
         pub stamp: u64,
         /// Where they were looked up (x, z).
         pub center: DVec2,
-        /// Pieces in the stride.
+        /// Pieces kept.
         pub count: u32,
     }
 }

@@ -46,8 +46,12 @@ pub enum MeshEditError {
         area: u8,
     },
     /// The portals on one border of the tile's column lie on top of each other so often that their
-    /// links would outgrow the tiles.
-    #[error("tile ({x}, {z}) layer {layer} has too many portals on top of each other at a border")]
+    /// links would outgrow the tiles, or the mesh has so many off-mesh links over so many polygons
+    /// that attaching them would take forever (2^26 pairs of link end and polygon).
+    #[error(
+        "tile ({x}, {z}) layer {layer} asks for too many links: portals on top of each other at a \
+         border, or off-mesh links times polygons beyond 2^26"
+    )]
     TooManyLinks {
         /// Tile column.
         x: i32,

@@ -25,6 +25,6 @@ pub use mesh_edit::MeshEditError;
 pub use params::{MAX_LAYER, MeshParams};
 pub use poly_ref::{MAX_POLYS, MAX_SALT, MAX_SLOTS, PolyRef, TileRef};
 pub use stitch::{Link, LinkKind, OffMeshEnds};
-pub use tile::{NavTile, Tile};
+pub use tile::{NavTile, Tile, TileGeometry};
 pub use tiled::TiledMesh;
 pub use tree::{PolyTree, TreeNode};

@@ -128,6 +128,9 @@ pub(super) fn links_are_bounded(
     with: Option<&NavTile>,
     without: Option<u32>,
 ) -> bool {
+    if !attachments_are_bounded(mesh, with) {
+        return false;
+    }
     let climb = f64::from(mesh.params().walkable_climb);
     let own = || {
         let kept = mesh.column(x, z).iter().filter(|&&s| Some(s) != without);
@@ -161,6 +164,26 @@ pub(super) fn links_are_bounded(
         }
         true
     })
+}
+
+/// Most (link end, polygon) pairs that attaching all off-mesh links may have to look at.
+const MOST_ATTACHMENTS: usize = 1 << 26;
+
+/// Whether attaching every off-mesh link stays cheap even when all polygons of a tile lie under
+/// every link end.
+fn attachments_are_bounded(mesh: &TiledMesh, with: Option<&NavTile>) -> bool {
+    let added = with.map_or((0, 0), |t| (t.data().off_mesh_links.len(), t.poly_count()));
+    if added.0 == 0 && !mesh.has_off_mesh_links() {
+        return true;
+    }
+    let tiles = mesh.tiles();
+    let (links, polys) = tiles.fold(added, |(links, polys), (_, tile)| {
+        (
+            links + tile.data().off_mesh_links.len(),
+            polys.max(tile.poly_count()),
+        )
+    });
+    links.saturating_mul(2 * polys) <= MOST_ATTACHMENTS
 }
 
 /// Columns beside (x, z), by side; none beyond the numbers.
@@ -365,21 +388,25 @@ fn attach_off_mesh_links(mesh: &TiledMesh) -> Vec<Attached> {
 /// The polygon of `tile` that a link end at `point` attaches to, and its score.
 pub(super) fn attach(tile: &NavTile, point: DVec3, radius: f64, climb: f64) -> Option<(f64, u32)> {
     let mut best: Option<(f64, u32)> = None;
-    for poly in 0..tile.poly_count() {
+    // A hair wider than the reach, so that rounding never hides a polygon exactly on its edge.
+    let reach = DVec3::new(radius, climb, radius) * (1.0 + 1e-9) + DVec3::splat(1e-9);
+    tile.tree.visit(point - reach, point + reach, |poly| {
         let (low, high) = (tile.bounds_min[poly], tile.bounds_max[poly]);
         let dy = (low.y - point.y).max(point.y - high.y).max(0.0);
         if dy > climb {
-            continue;
+            return;
         }
         let distance_sq = outline_distance_sq(tile.poly_ring(poly), point);
         if distance_sq.sqrt() > radius {
-            continue;
+            return;
         }
+        // The tree has an order of its own: ties go to the lower polygon, whichever came first.
         let score = distance_sq + dy * dy;
-        if best.is_none_or(|(least, _)| score < least) {
-            best = Some((score, poly as u32));
+        let poly = poly as u32;
+        if best.is_none_or(|(least, first)| score < least || (score == least && poly < first)) {
+            best = Some((score, poly));
         }
-    }
+    });
     best
 }
 

@@ -19,11 +19,9 @@ use crate::digest::sha256;
 use crate::error::DataError;
 use crate::world::DVec3;
 
-/// A validated tile and the columns derived from it. Immutable; cheap to share.
+/// The columns derived from a tile's arrays, all in world coordinates. Read them through the tile.
 #[derive(Clone, Debug)]
-pub struct NavTile {
-    data: TileData,
-    fingerprint: [u8; 16],
+pub struct TileGeometry {
     /// World position of the tile's local zero.
     pub origin: DVec3,
     /// Prefix offsets of the polygons into the edge columns; one more entry than polygons.
@@ -45,7 +43,25 @@ pub struct NavTile {
     pub tree: PolyTree,
     /// Lookup grids over large detail meshes.
     pub detail_grids: DetailGrids,
+}
+
+/// A validated tile and the columns derived from it. Immutable; cheap to share. The columns are
+/// those of [`TileGeometry`], which a tile dereferences to.
+#[derive(Clone, Debug)]
+pub struct NavTile {
+    data: TileData,
+    fingerprint: [u8; 16],
+    geometry: TileGeometry,
     pub(super) portals: [Vec<PortalEdge>; 4],
+}
+
+impl Deref for NavTile {
+    type Target = TileGeometry;
+
+    #[inline]
+    fn deref(&self) -> &TileGeometry {
+        &self.geometry
+    }
 }
 
 impl NavTile {
@@ -90,20 +106,22 @@ impl NavTile {
         let portals = portal_edges(&data, &poly_first);
         let mut tile = Self {
             fingerprint: params.fingerprint(),
-            origin,
-            poly_first,
-            world,
-            ring,
-            bounds_min,
-            bounds_max,
-            tile_min,
-            tile_max,
-            tree,
-            detail_grids: DetailGrids::default(),
+            geometry: TileGeometry {
+                origin,
+                poly_first,
+                world,
+                ring,
+                bounds_min,
+                bounds_max,
+                tile_min,
+                tile_max,
+                tree,
+                detail_grids: DetailGrids::default(),
+            },
             portals,
             data,
         };
-        tile.detail_grids = DetailGrids::build(&tile.data, |poly, triangle, corner| {
+        tile.geometry.detail_grids = DetailGrids::build(&tile.data, |poly, triangle, corner| {
             tile.detail_corner(poly, triangle, corner)
         });
         tile

@@ -4,6 +4,8 @@
 use super::data::{NO_PORTAL, TileData};
 use super::params::{MAX_LAYER, MeshParams};
 use super::poly_ref::MAX_POLYS;
+use std::ops::Range;
+
 use crate::error::{DataError, DataErrorKind, Location};
 use crate::predicates::orient2d;
 use crate::world::is_coordinate;
@@ -21,9 +23,10 @@ pub(super) fn check_tile(
     check_position(data, params)?;
     check_lengths(data, params, first)?;
     check_vertices(data, params)?;
+    let corners = RangeMax::of_corners(data);
     for poly in 0..data.poly_vertex_counts.len() {
         check_polygon(data, first, poly)?;
-        check_detail(data, poly)?;
+        check_detail(data, &corners, poly)?;
     }
     check_edges(data, params, first)?;
     check_off_mesh(data, params)
@@ -209,7 +212,7 @@ fn check_polygon(data: &TileData, first: &[u32], poly: usize) -> Result<(), Data
     Ok(())
 }
 
-fn check_detail(data: &TileData, poly: usize) -> Result<(), DataError> {
+fn check_detail(data: &TileData, largest: &RangeMax, poly: usize) -> Result<(), DataError> {
     let mesh = data.detail_meshes[poly];
     let name = || format!("polygon {poly} detail");
     let vertices_end = u64::from(mesh.vertex_base) + u64::from(mesh.vertex_count);
@@ -221,18 +224,46 @@ fn check_detail(data: &TileData, poly: usize) -> Result<(), DataError> {
         return Err(refuse(name(), "triangles leave the detail triangle array"));
     }
     let corners = usize::from(data.poly_vertex_counts[poly]) + usize::from(mesh.vertex_count);
-    for triangle in &data.detail_triangles[mesh.triangle_base as usize..triangles_end as usize] {
-        if triangle[..3]
-            .iter()
-            .any(|&corner| usize::from(corner) >= corners)
-        {
-            return Err(refuse(
-                name(),
-                format!("triangle {triangle:?} names a corner beyond {corners}"),
-            ));
-        }
+    let named = largest.over(mesh.triangle_base as usize..triangles_end as usize);
+    if named.is_some_and(|corner| usize::from(corner) >= corners) {
+        return Err(refuse(
+            name(),
+            format!("a triangle names a corner beyond {corners}"),
+        ));
     }
     Ok(())
+}
+
+/// The largest corner index of any run of detail triangles. Polygons may share triangles, so
+/// looking at each one's run anew could take the product of the two counts.
+struct RangeMax {
+    /// `levels[k][i]` is the largest over the `2^k` triangles from `i` on.
+    levels: Vec<Vec<u8>>,
+}
+
+impl RangeMax {
+    fn of_corners(data: &TileData) -> Self {
+        let largest = |t: &[u8; 4]| t[0].max(t[1]).max(t[2]);
+        let mut levels: Vec<Vec<u8>> = vec![data.detail_triangles.iter().map(largest).collect()];
+        let longest = data.detail_meshes.iter().map(|m| m.triangle_count).max();
+        let mut width = 1;
+        while 2 * width <= usize::from(longest.unwrap_or(0)) {
+            let below = &levels[levels.len() - 1];
+            let pairs = below.iter().zip(below.iter().skip(width));
+            let next = pairs.map(|(&a, &b)| a.max(b)).collect();
+            levels.push(next);
+            width *= 2;
+        }
+        Self { levels }
+    }
+
+    /// The largest of `run`, which lies inside the array; `None` for an empty run.
+    fn over(&self, run: Range<usize>) -> Option<u8> {
+        let level = run.len().checked_ilog2()? as usize;
+        let row = self.levels.get(level)?;
+        let (low, high) = (row.get(run.start)?, row.get(run.end - (1 << level))?);
+        Some((*low).max(*high))
+    }
 }
 
 fn check_edges(data: &TileData, params: &MeshParams, first: &[u32]) -> Result<(), DataError> {
@@ -316,6 +347,21 @@ fn check_off_mesh(data: &TileData, params: &MeshParams) -> Result<(), DataError>
             return Err(refuse(
                 name(),
                 format!("has an end farther than {reach} from the tile"),
+            ));
+        }
+        let origin = [
+            params.tile_origin_x(data.tile_x),
+            data.origin_y,
+            params.tile_origin_z(data.tile_z),
+        ];
+        let in_world = |end: [f32; 3]| {
+            let mut world = origin.iter().zip(end).map(|(o, v)| o + f64::from(v));
+            world.all(is_coordinate)
+        };
+        if !(in_world(link.start) && in_world(link.end)) {
+            return Err(refuse(
+                name(),
+                "has an end outside ±2^21, where no agent can stand",
             ));
         }
         if !(link.radius.is_finite() && link.radius > 0.0) {

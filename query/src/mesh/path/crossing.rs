@@ -7,7 +7,7 @@
 use super::super::filter::Filter;
 use super::super::outline::{edge_ends, lerp};
 use super::super::status::QueryStatus;
-use super::{NO_NODE, Question, TERMINAL, accepts, off_mesh_crossing, tile_of, travel_cost};
+use super::{NO_NODE, Question, TERMINAL, accepts, off_mesh_crossing, travel_cost};
 use throng_soa::DVec3;
 use throng_soa::mesh::{LinkKind, PolyRef, Tile, TiledMesh};
 use throng_soa::world::distance3;
@@ -235,7 +235,7 @@ fn expand<F: Filter + ?Sized>(
     nodes.exits[number as usize].closed = true;
     let node = nodes.exits[number as usize];
     question.count_expansion(number, node.far);
-    let Some((tile, index)) = tile_of(mesh, node.target) else {
+    let Some((tile, index)) = mesh.resolve(node.target) else {
         return;
     };
     let travel = travel_cost(filter, tile.poly_area[index]);

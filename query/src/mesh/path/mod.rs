@@ -24,7 +24,7 @@ use super::poly_table::PolyTable;
 use super::status::QueryStatus;
 use crossing::CrossingNodes;
 use polygon::PolygonNodes;
-use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
+use throng_soa::mesh::{Link, LinkKind, PolyRef, TiledMesh};
 use throng_soa::world::{check_point, distance3, distance3_sq};
 use throng_soa::{ArgumentError, DVec3};
 
@@ -398,11 +398,4 @@ fn off_mesh_crossing<F: Filter + ?Sized>(
     };
     let cost = distance3(ends.start, ends.end) * travel_cost(filter, ends.area)?;
     Some(OffMeshCrossing { near, far, cost })
-}
-
-/// Tile and polygon of a reference the search itself made.
-#[inline]
-fn tile_of(mesh: &TiledMesh, poly: PolyRef) -> Option<(&Tile, usize)> {
-    mesh.tile(poly.slot())
-        .map(|tile| (tile, poly.poly() as usize))
 }

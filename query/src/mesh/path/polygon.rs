@@ -9,7 +9,7 @@
 use super::super::filter::Filter;
 use super::super::outline::edge_ends;
 use super::super::status::QueryStatus;
-use super::{NO_NODE, Question, TERMINAL, off_mesh_crossing, tile_of, travel_cost};
+use super::{NO_NODE, Question, TERMINAL, off_mesh_crossing, travel_cost};
 use throng_soa::DVec3;
 use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
 use throng_soa::world::distance3;
@@ -79,7 +79,7 @@ impl PolygonNodes {
     /// Opens the start node.
     pub(super) fn start(&mut self, question: &mut Question, mesh: &TiledMesh) {
         let poly = question.start_poly;
-        if let Some((tile, index)) = tile_of(mesh, poly) {
+        if let Some((tile, index)) = mesh.resolve(poly) {
             let cell = question.table.row(poly.slot(), tile.poly_count()) + index;
             let total = question.min_cost * distance3(question.start, question.end);
             let parent = (NO_NODE, PolyRef::INVALID);
@@ -222,7 +222,7 @@ fn expand<F: Filter + ?Sized>(
     }
     let node = *row;
     question.count_expansion(number, node.entry);
-    let Some((tile, index)) = tile_of(mesh, node.poly) else {
+    let Some((tile, index)) = mesh.resolve(node.poly) else {
         return;
     };
     let Some(travel) = travel_cost(filter, tile.poly_area[index]) else {
@@ -306,7 +306,7 @@ fn follow<F: Filter + ?Sized>(
     tile: &Tile,
     link: &Link,
 ) {
-    let Some((target, target_index)) = tile_of(mesh, link.target) else {
+    let Some((target, target_index)) = mesh.resolve(link.target) else {
         return;
     };
     if !filter.passes(
