@@ -8,7 +8,7 @@ pub mod corridor;
 pub mod crowd;
 pub mod follower;
 pub mod orca;
-pub mod workers;
+pub(crate) mod workers;
 
 mod navigator;
 

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use throng_soa::error::ArgumentError;
 
 /// Most threads a crowd takes.
-pub const MAX_THREADS: usize = 256;
+pub(crate) const MAX_THREADS: usize = 256;
 
 /// A fixed set of workers with scratch `S` each.
-pub struct Workers<S> {
+pub(crate) struct Workers<S> {
     pool: Option<Arc<rayon::ThreadPool>>,
     scratch: Vec<Mutex<S>>,
 }
@@ -22,7 +22,7 @@ impl<S: Send> Workers<S> {
     ///
     /// # Errors
     /// `threads` is 0 or above [`MAX_THREADS`], or the system refuses to start the threads.
-    pub fn new(threads: usize, scratch: impl Fn() -> S) -> Result<Self, ArgumentError> {
+    pub(crate) fn new(threads: usize, scratch: impl Fn() -> S) -> Result<Self, ArgumentError> {
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(ArgumentError::new("threads", threads, "1 to 256"));
         }
@@ -40,19 +40,13 @@ impl<S: Send> Workers<S> {
         })
     }
 
-    /// Number of workers.
-    #[must_use]
-    pub fn threads(&self) -> usize {
-        self.scratch.len()
-    }
-
     /// The way onto the workers for several stages in a row.
-    pub fn entry(&self) -> Entry {
+    pub(crate) fn entry(&self) -> Entry {
         Entry(self.pool.clone())
     }
 
     /// Runs `stage` on the workers; it is told whether it may fork.
-    pub fn run<R: Send>(&self, stage: impl FnOnce(bool) -> R + Send) -> R {
+    pub(crate) fn run<R: Send>(&self, stage: impl FnOnce(bool) -> R + Send) -> R {
         match &self.pool {
             Some(pool) => pool.install(|| stage(true)),
             None => stage(false),
@@ -60,7 +54,7 @@ impl<S: Send> Workers<S> {
     }
 
     /// Lends the current worker's scratch. Not to be nested.
-    pub fn with<R>(&self, body: impl FnOnce(&mut S) -> R) -> R {
+    pub(crate) fn with<R>(&self, body: impl FnOnce(&mut S) -> R) -> R {
         let worker = match &self.pool {
             Some(pool) => pool.current_thread_index().unwrap_or(0),
             None => 0,
@@ -70,23 +64,15 @@ impl<S: Send> Workers<S> {
             .unwrap_or_else(PoisonError::into_inner);
         body(&mut scratch)
     }
-
-    /// Heap or other measure of every worker's scratch, summed.
-    pub fn sum(&self, measure: impl Fn(&S) -> usize) -> usize {
-        self.scratch
-            .iter()
-            .map(|s| measure(&s.lock().unwrap_or_else(PoisonError::into_inner)))
-            .sum()
-    }
 }
 
 /// Hands a whole step to the workers at once: stages inside stay there instead of being handed
 /// over one by one.
-pub struct Entry(Option<Arc<rayon::ThreadPool>>);
+pub(crate) struct Entry(Option<Arc<rayon::ThreadPool>>);
 
 impl Entry {
     /// Runs `body` on a worker, or right here when there is one thread.
-    pub fn run<R: Send>(&self, body: impl FnOnce() -> R + Send) -> R {
+    pub(crate) fn run<R: Send>(&self, body: impl FnOnce() -> R + Send) -> R {
         match &self.0 {
             Some(pool) => pool.install(body),
             None => body(),

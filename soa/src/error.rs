@@ -158,9 +158,3 @@ impl fmt::Display for DataError {
 }
 
 impl std::error::Error for DataError {}
-
-impl From<ArgumentError> for DataErrorKind {
-    fn from(_: ArgumentError) -> Self {
-        Self::Value
-    }
-}

@@ -71,13 +71,6 @@ pub fn dot3(a: DVec3, b: DVec3) -> f64 {
     a.x * b.x + a.y * b.y + a.z * b.z
 }
 
-/// Euclidean length.
-#[inline]
-#[must_use]
-pub fn length3(v: DVec3) -> f64 {
-    dot3(v, v).sqrt()
-}
-
 /// Squared Euclidean distance.
 #[inline]
 #[must_use]
@@ -106,13 +99,6 @@ pub fn distance_xz_sq(a: DVec3, b: DVec3) -> f64 {
 #[must_use]
 pub fn distance_xz(a: DVec3, b: DVec3) -> f64 {
     distance_xz_sq(a, b).sqrt()
-}
-
-/// `a.x·b.z − a.z·b.x`: positive when `b` turns left of `a` with X right and Z up.
-#[inline]
-#[must_use]
-pub fn cross_xz(a: DVec3, b: DVec3) -> f64 {
-    a.x * b.z - a.z * b.x
 }
 
 /// Dot product in the plane.

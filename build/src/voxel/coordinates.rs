@@ -3,9 +3,9 @@
 //! Polygons must be convex in what is stored, not only on the integer grid, and rounding to
 //! float32 can tip a nearly straight corner over. [`TileCoordinates::turn`] gives the exact sign of
 //! a turn of the stored positions and calls the exact predicate only when the integer turn is too
-//! small to be safe: rounding moves a coordinate by at most 2^-24 of the grid's extent `W`, so a
-//! determinant moves by less than 2^-21 `W`²; in cell areas that is less than
-//! `cells² >> 19`, plus one.
+//! small to be safe. One rounding shifts a coordinate by half a unit in the last of 24 bits; over the
+//! products of a determinant on a grid `n` cells wide that adds up to less than `n² / 2^19` cell
+//! areas, so a turn at least one larger keeps its sign.
 
 use throng_soa::predicates::orient2d;
 

@@ -116,10 +116,9 @@ impl AreaSearch {
         Ok(self.begin(mesh, start_poly, false, filter))
     }
 
-    /// Starts a search in a convex polygon of 3 to 64 points (either winding, heights ignored).
-    /// Returns [`AreaStatus::InProgress`], [`AreaStatus::InvalidStartPoly`], or
-    /// [`AreaStatus::InvalidShape`] for a shape that is not convex, crosses itself, repeats a point
-    /// or has no area.
+    /// Starts a search in a convex polygon of 3 to 64 points, seen from above; it may turn either
+    /// way. Returns [`AreaStatus::InProgress`], [`AreaStatus::InvalidStartPoly`], or
+    /// [`AreaStatus::InvalidShape`] when the points make no such polygon.
     ///
     /// # Errors
     /// A point outside the coordinate rule. Nothing has changed.

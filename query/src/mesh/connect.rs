@@ -41,9 +41,9 @@ pub(crate) fn connection<'a>(
     })
 }
 
-/// Whether `to` can be entered from `from` under `filter`: through a shared in-tile edge, a
-/// tile-border link, or an off-mesh link whose own flags and area the filter accepts, and the
-/// filter accepts `to`. False for stale or forged references.
+/// Whether an agent standing on `from` may step onto `to`. They must touch (inside the tile, across
+/// a tile border, or by an off-mesh link that passes the filter itself) and `to` must pass the
+/// filter. References that name nothing give false.
 #[must_use]
 pub fn connects<F: Filter + ?Sized>(
     mesh: &TiledMesh,

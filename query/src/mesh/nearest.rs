@@ -1,9 +1,9 @@
 //! The polygon nearest to a position.
 //!
 //! In: a box around the position and a filter. Out: the accepted polygon whose closest point has
-//! the least 3D distance to the position, among all tiles and layers whose polygon boxes meet the
-//! box; ties go to the lowest (tile column, tile row, layer, polygon). On overlapping floors that
-//! is the floor vertically closest to the position.
+//! the least 3D distance to the position. Every tile and layer that the box meets is looked into;
+//! equal distances go to the lower tile column, then row, then layer, then polygon. Between floors
+//! one over the other the choice is by height alone.
 
 use super::filter::Filter;
 use super::surface::closest_point_on_tile_poly;

@@ -10,7 +10,7 @@ pub enum PathStatus {
     None = 0,
     /// The path leads to the goal.
     Found = 1,
-    /// The start is outside the world, blocked, or has no walkable surface near it.
+    /// There is nothing to stand on at the start.
     StartInvalid = 2,
     /// The same for the goal.
     GoalInvalid = 3,

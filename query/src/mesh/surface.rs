@@ -23,9 +23,9 @@ pub struct ClosestPoint {
     pub over_polygon: bool,
 }
 
-/// The closest point of `poly` to `point`: straight above or below when the outline holds the
-/// position, else the nearest point of the outline in X/Z (lowest edge on a tie) with the height
-/// interpolated along that edge.
+/// The closest point of `poly` to `point`. Seen from above the position is either on the polygon,
+/// and keeps its X and Z, or beside it, and moves to the outline (to the edge of lowest index when
+/// two are as near), taking the height of that edge there.
 ///
 /// `None` for a stale or forged reference or a position outside the coordinate rule.
 #[must_use]

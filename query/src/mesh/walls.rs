@@ -135,10 +135,10 @@ impl AreaSearch {
         hit
     }
 
-    /// Every wall piece at most `radius` from `center`, among the polygons a circle search from
-    /// `start_poly` reaches, nearest first; equal distances in the order the search met them
-    /// (polygons in expansion order, edges in order, pieces along the edge). A full buffer keeps
-    /// the nearest. Pieces on other floors that links reach are included.
+    /// The wall pieces within `radius` of `center`, nearest first, from all polygons that a circle
+    /// search from `start_poly` gets to. Equal distances keep the search's own order. When the
+    /// buffer is full the farthest fall out. Floors above and below count as long as links lead
+    /// there inside the circle.
     ///
     /// A circle outside its rules gives [`AreaStatus::None`]. Allocates nothing once the scratch
     /// has grown.

@@ -9,7 +9,7 @@ use throng_soa::world::{DVec3, distance_xz};
 /// Pulls a string from the agent to the target and keeps the first `max_corners` points in
 /// `navigator` (the position first, the end marked as such when it is among them).
 ///
-/// [`QueryStatus::InvalidCorridor`] when a polygon is stale or two neighbours no longer touch.
+/// [`QueryStatus::InvalidCorridor`] when the mesh has changed under the corridor.
 pub fn find_corners(
     corridor: &CorridorRow<'_>,
     mesh: &TiledMesh,

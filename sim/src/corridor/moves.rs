@@ -107,10 +107,10 @@ pub fn move_target<F: Filter + ?Sized>(
     true
 }
 
-/// Puts the agent at `to`, a point inside one of the first `limit` polygons of the corridor (the
-/// leg to a corner lies in them by construction of the funnel). Of the polygons that hold it, the
-/// one whose surface is vertically nearest wins, the farthest along on a tie. Follows the corridor
-/// instead of tracing a ray, so grazing a vertex cannot block it. False when none holds it.
+/// Puts the agent at `to`, somewhere on the first `limit` polygons of the corridor: the string to a
+/// corner never leaves them. Where several lie over each other the nearest in height is meant, and
+/// between equals the later one. No ray is traced, so a string that touches a vertex or runs along a
+/// wall is walked all the same. False when `to` is beside all of them.
 pub fn move_along(
     corridor: &mut CorridorRow<'_>,
     mesh: &TiledMesh,

@@ -7,7 +7,7 @@
 
 mod avoid;
 mod motion;
-pub mod neighbors;
+pub(crate) mod neighbors;
 mod options;
 mod plan;
 mod settings_bytes;

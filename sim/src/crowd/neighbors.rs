@@ -7,16 +7,16 @@
 
 /// A neighbour: squared distance in the plane and slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Neighbor {
+pub(crate) struct Neighbor {
     /// Squared distance between the centres.
-    pub distance_sq: f64,
+    pub(crate) distance_sq: f64,
     /// Slot of the other agent.
-    pub slot: u32,
+    pub(crate) slot: u32,
 }
 
 /// Positions sorted by cell. Rebuilt every step; keeps its storage.
 #[derive(Clone, Debug, Default)]
-pub struct NeighborGrid {
+pub(crate) struct NeighborGrid {
     min_x: f64,
     min_z: f64,
     per_unit: f64,
@@ -32,7 +32,12 @@ pub struct NeighborGrid {
 impl NeighborGrid {
     /// Sorts the active slots. `position(slot)` is a slot's (x, z); `reach` the largest distance
     /// that will be asked for. Linear in the number of slots.
-    pub fn rebuild(&mut self, reach: f64, active: &[bool], position: impl Fn(usize) -> (f64, f64)) {
+    pub(crate) fn rebuild(
+        &mut self,
+        reach: f64,
+        active: &[bool],
+        position: impl Fn(usize) -> (f64, f64),
+    ) {
         let slots = || (0..active.len()).filter(|&slot| active[slot]);
         let (mut low_x, mut low_z) = (f64::INFINITY, f64::INFINITY);
         let (mut high_x, mut high_z) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
@@ -116,7 +121,14 @@ impl NeighborGrid {
     ///
     /// Rows of cells are looked at from the middle outward; once `out` is full, only those that may
     /// hold somebody nearer than its last.
-    pub fn nearest(&self, x: f64, z: f64, reach: f64, own: u32, out: &mut [Neighbor]) -> usize {
+    pub(crate) fn nearest(
+        &self,
+        x: f64,
+        z: f64,
+        reach: f64,
+        own: u32,
+        out: &mut [Neighbor],
+    ) -> usize {
         if self.width == 0 || out.is_empty() {
             return 0;
         }

@@ -58,9 +58,9 @@ impl Chunk for PlanRows<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AgentPlan {
     pub(crate) plan: Plan,
-    /// Whether it walks this step (and is not standing, waiting or crossing).
+    /// Whether it follows its route this step.
     pub(crate) walking: bool,
-    /// Whether it is crossing an off-mesh link and cannot give way.
+    /// Whether an off-mesh link carries it: others give way alone.
     pub(crate) crossing: bool,
 }
 

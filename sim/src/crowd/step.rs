@@ -1,7 +1,7 @@
 //! The crowd's step: snapshot, plan, avoid, motion.
 //!
-//! Each stage runs over the slots in runs of 32. An agent writes only its own row and reads the
-//! state the stage began with, so the result is the same for any number of threads:
+//! A stage takes the slots 32 at a time. Whatever it reads was finished before it began, and whatever
+//! it writes belongs to one agent, so it does not matter how many threads share the runs:
 //!
 //! | stage | reads | writes |
 //! |---|---|---|

@@ -46,7 +46,7 @@ pub fn step<F: Filter + ?Sized>(
     let speed = wanted_speed(options, way);
     let aim = navigator.corners()[corner].position;
     let velocity = accelerate(*row.velocity, toward(position, aim, speed), options, dt);
-    let length = velocity.length_xz() * dt;
+    let length = length_xz(velocity) * dt;
     walk(row, mesh, filter, options, corner, length, navigator);
     let moved = *row.position - position;
     if *row.state == AgentState::Moving {
@@ -70,14 +70,8 @@ pub(crate) fn check_dt(dt: f64) -> Result<(), ArgumentError> {
     Err(ArgumentError::new("dt", dt, "positive and finite"))
 }
 
-trait LengthXz {
-    fn length_xz(self) -> f64;
-}
-
-impl LengthXz for DVec3 {
-    fn length_xz(self) -> f64 {
-        distance_xz(self, DVec3::ZERO)
-    }
+fn length_xz(v: DVec3) -> f64 {
+    distance_xz(v, DVec3::ZERO)
 }
 
 fn toward(from: DVec3, aim: DVec3, speed: f64) -> DVec3 {
@@ -92,7 +86,7 @@ fn toward(from: DVec3, aim: DVec3, speed: f64) -> DVec3 {
 
 fn accelerate(current: DVec3, wanted: DVec3, options: &FollowerOptions, dt: f64) -> DVec3 {
     let change = DVec3::new(wanted.x - current.x, 0.0, wanted.z - current.z);
-    let size = change.length_xz();
+    let size = length_xz(change);
     let limit = options.max_acceleration * dt;
     if size > limit {
         let current = DVec3::new(current.x, 0.0, current.z);

@@ -13,5 +13,5 @@ mod program;
 mod simulator;
 
 pub use constraint::{HalfPlane, for_agent, for_boundary, for_segment, segment_distance_sq};
-pub use program::{ProgramScratch, Solution, maximize, solve};
+pub use program::{ProgramScratch, Solution, solve};
 pub use simulator::{OrcaAgent, OrcaSimulator};

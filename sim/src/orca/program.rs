@@ -68,14 +68,6 @@ pub fn solve(
     }
 }
 
-/// The velocity in the disc and the planes farthest along `direction`, or `None` when they leave
-/// nothing.
-#[must_use]
-pub fn maximize(planes: &[HalfPlane], limit: f64, direction: DVec2) -> Option<DVec2> {
-    let start = (direction / length2(direction)) * limit;
-    run(planes, limit, start, Toward::Direction(direction)).ok()
-}
-
 #[derive(Clone, Copy)]
 enum Toward {
     Point(DVec2),

@@ -272,7 +272,7 @@ fn read_origin(
     ))
 }
 
-/// The body must be exactly as long as the counts say.
+/// Refuses a body longer or shorter than its arrays.
 fn check_body(reader: &Reader<'_>, counts: &[usize; 6]) -> Result<(), DataError> {
     let sizes = [12_u128, 16, 7, 12, 4, 36];
     let need: u128 = counts

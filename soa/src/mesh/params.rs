@@ -109,8 +109,8 @@ impl MeshParams {
         self.origin.z + f64::from(tile_z) * self.tile_size
     }
 
-    /// Column and row of the tile over a world position (a point on a line belongs to the tile
-    /// above it). Far positions saturate.
+    /// Column and row of the tile over a world position. A line between tiles is part of the one on
+    /// its high side. Far positions saturate.
     #[inline]
     #[must_use]
     pub fn world_to_tile(&self, x: f64, z: f64) -> (i32, i32) {
