@@ -38,6 +38,7 @@ mod save;
 pub use navmesh::NavMesh;
 pub use throng_build::input::obj::read_obj;
 pub use throng_build::input::{Soup, levels};
+pub use throng_build::voxel::volumes::ConvexVolume;
 pub use throng_build::{
     BuildError, BuildOptions, NavSettings, OffMeshLinkDefinition, PartitionType, solo_settings,
 };
@@ -50,9 +51,12 @@ pub use throng_sim::crowd::{
     MAX_AGENTS, Stage, WallPiece,
 };
 pub use throng_sim::follower::{FollowerOptions, OffMeshMode};
-pub use throng_soa::agents::AgentState;
+pub use throng_sim::orca::HalfPlane;
+pub use throng_soa::agents::{AgentState, Crossing};
 pub use throng_soa::error::{ArgumentError, DataError, DataErrorKind, Location};
-pub use throng_soa::mesh::{MeshEditError, MeshParams, PolyRef, Tile, TileRef, TiledMesh};
+pub use throng_soa::mesh::{
+    MeshEditError, MeshParams, NavTile, OffMeshEnds, PolyRef, Tile, TileRef, TiledMesh,
+};
 pub use throng_soa::rng::SplitMix64;
 pub use throng_soa::world::{COORDINATE_LIMIT, DVec2, DVec3};
 

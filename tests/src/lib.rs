@@ -424,3 +424,8 @@ pub fn compare_golden(file: &str, found: &[(String, String)]) {
         wrong.join("\n")
     );
 }
+
+/// The README's example, compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct ReadmeExample;

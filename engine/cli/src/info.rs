@@ -11,12 +11,9 @@ use throng::{DataError, DataErrorKind, NavMesh, NavSettings, TiledMesh, read_obj
 
 use crate::args::InfoArgs;
 use crate::host::{self, Failure};
-use crate::level::{BAKED, BARE, is_gltf};
+use crate::level::{BAKED, BARE, CROWD, is_gltf};
 use crate::record;
 use crate::report::{Table, count, mesh_sizes, rounded, trimmed};
-
-/// Magic of a saved crowd.
-const CROWD: &[u8] = b"OPCS";
 
 /// Text and JSON about one file.
 type Description = (Table, Value);
@@ -209,6 +206,11 @@ fn describe_recording(bytes: &[u8]) -> Result<Description, DataError> {
 
 fn describe_obj(bytes: &[u8]) -> Result<Description, Failure> {
     let soup = read_obj(bytes)?;
+    if soup.vertices().is_empty() {
+        return Err(Failure::Said(
+            "not a level: no kind of file known here".into(),
+        ));
+    }
     let mut table = Table::default();
     table.row("kind", "OBJ level");
     table.row("vertices", count(soup.vertices().len()));

@@ -13,11 +13,14 @@ use throng::{
 
 use crate::args::{Partition, Preset, SettingsArgs, SourceArgs};
 use crate::host::{self, Failure, Stopwatch, milliseconds};
+use crate::record;
 
 /// Magic of a baked file.
 pub(crate) const BAKED: &[u8] = b"ONNM";
 /// Magic of bare mesh bytes, which carry no settings.
 pub(crate) const BARE: &[u8] = b"ONPM";
+/// First bytes of a saved crowd.
+pub(crate) const CROWD: &[u8] = b"OPCS";
 
 /// A level ready to walk in.
 #[derive(Debug)]
@@ -114,8 +117,19 @@ pub(crate) fn load(name: &str, args: &SourceArgs, agents: u32) -> Result<Level, 
     if bytes.starts_with(BAKED) || bytes.starts_with(BARE) {
         return open(name, &bytes, args);
     }
-    let soup = read_obj(&bytes).map_err(|error| Failure::about(name, error))?;
+    let soup = read_soup(&bytes).map_err(|problem| Failure::about(name, problem))?;
     build(name, "OBJ".into(), &soup, args)
+}
+
+/// Reads an OBJ file; says what the file is when it is something else.
+fn read_soup(bytes: &[u8]) -> Result<Soup, String> {
+    if bytes.starts_with(&record::MAGIC) {
+        return Err("this is a recording, not a level".into());
+    }
+    if bytes.starts_with(CROWD) {
+        return Err("this is a saved crowd, not a level".into());
+    }
+    read_obj(bytes).map_err(|error| error.to_string())
 }
 
 /// Whether a file is glTF, by name or content.

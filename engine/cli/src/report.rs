@@ -167,11 +167,17 @@ impl Report {
             return format!("{} times", count(self.arrived as usize));
         }
         let share = 100.0 * self.arrived as f64 / self.agents.max(1) as f64;
-        format!(
+        let text = format!(
             "{} ({share:.1} %); {} had the time to",
             count(self.arrived as usize),
             count(self.could_arrive)
-        )
+        );
+        // Those who stay at their goal can be pushed off it, and walk back.
+        let pushed = (self.arrived as usize).saturating_sub(self.states[3]);
+        if self.on_arrival == OnArrival::Stay && pushed > 0 {
+            return format!("{text}; {} were pushed off and walk back", count(pushed));
+        }
+        text
     }
 
     fn ends(&self) -> String {
