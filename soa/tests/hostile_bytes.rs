@@ -451,3 +451,42 @@ fn reading_stitches_as_adding_does() {
     let read = read_snapshot(&snapshot_bytes(&mesh)).unwrap();
     assert_eq!(all_links(&mesh), all_links(&read));
 }
+
+#[test]
+fn many_links_over_many_polygons_are_refused_before_they_are_attached() {
+    // Six thousand quads under six thousand links: the pairs would take seconds, on every edit.
+    let mut data = throng_soa::mesh::TileData::default();
+    for i in 0..6000_u16 {
+        let z = f32::from(i) * 0.001;
+        let first = data.vertices.len() as u16;
+        data.vertices.extend([
+            [1.0, 0.0, z],
+            [2.0, 0.0, z],
+            [2.0, 0.0, z + 0.001],
+            [1.0, 0.0, z + 0.001],
+        ]);
+        data.poly_indices.extend(first..first + 4);
+        data.poly_vertex_counts.push(4);
+        data.edge_neighbors.extend([0; 4]);
+        data.edge_portal_sides.extend([255; 4]);
+        data.poly_areas.push(0);
+        data.poly_flags.push(1);
+        data.detail_meshes
+            .push(throng_soa::mesh::DetailMesh::default());
+        data.off_mesh_links.push(common::link(
+            [1.5, 0.0, 1.0],
+            [1.5, 0.0, 30.0],
+            true,
+            u32::from(i),
+        ));
+    }
+    let params = common::params();
+    let mut mesh = throng_soa::mesh::TiledMesh::new(params).unwrap();
+    let tile = throng_soa::mesh::NavTile::create(data, &params).unwrap();
+    let refused = mesh.add_tile(tile).unwrap_err();
+    assert!(matches!(
+        refused,
+        throng_soa::mesh::MeshEditError::TooManyLinks { .. }
+    ));
+    assert_eq!(mesh.tile_count(), 0);
+}
