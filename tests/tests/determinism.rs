@@ -64,16 +64,11 @@ fn check(soup: &Soup, settings: &NavSettings, agent: &AgentOptions, plan: &Plan)
     let mut walked = vec![0.0; plan.agents];
     let mut done = vec![false; plan.agents];
     let mut before: Vec<DVec3> = scene.crowd.columns().position.to_vec();
-    let (mut shared, mut beside) = (0, 0);
+    let mut shared = 0;
     for step in 0..plan.steps {
         scene.crowd.step(&mesh, DT).unwrap();
-        for stray in strays(&mesh, &scene.crowd) {
-            assert!(stray.on_mesh, "{name}, step {step}: {}", stray.problem);
-            beside += 1;
-            if beside == 1 {
-                println!("{name}, step {step}: {}", stray.problem);
-            }
-        }
+        let strays = strays(&mesh, &scene.crowd);
+        assert!(strays.is_empty(), "{name}, step {step}: {strays:?}");
         let positions = scene.crowd.columns().position;
         let reached = scene.crowd.columns().reached_target;
         for (slot, &now) in positions.iter().enumerate() {
@@ -130,13 +125,6 @@ fn check(soup: &Soup, settings: &NavSettings, agent: &AgentOptions, plan: &Plan)
         count(AgentState::Stuck),
         count(AgentState::NoPath),
         ratios.len()
-    );
-    // Agent steps on the mesh, but beside the polygon the corridor begins with: a walk over a tile
-    // border may enter a polygon a 255th of the border edge beyond the shared stretch.
-    println!("{name}: {beside} agent steps beside their polygon");
-    assert!(
-        beside * 2000 <= plan.agents * plan.steps,
-        "{name}: {beside}"
     );
     assert!(reached >= plan.arrived, "{name}: only {reached} arrived");
     assert!(lost <= plan.lost, "{name}: {lost} are lost");
