@@ -142,7 +142,7 @@ fn nearest_score(tile: &TileData, origin: DVec3, point: DVec3, radius: f64, clim
             across = 0.0;
         }
         let up = (low - point.y).max(point.y - high).max(0.0);
-        if across <= radius * radius && up <= climb {
+        if across.sqrt() <= radius && up <= climb {
             least = least.min(across + up * up);
         }
     }

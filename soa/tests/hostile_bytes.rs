@@ -15,13 +15,13 @@ mod common;
 #[path = "common/counting.rs"]
 mod counting;
 
-use common::{all_links, lived_in, params, rich};
+use common::{all_links, link, lived_in, params, rich};
 use counting::bytes_asked;
 use proptest::prelude::*;
 use throng_soa::error::{DataError, DataErrorKind, Location};
 use throng_soa::mesh::format::{mesh_bytes, read_mesh, read_tile, tile_bytes};
 use throng_soa::mesh::snapshot::{read_snapshot, snapshot_bytes};
-use throng_soa::mesh::{MeshParams, NavTile, TileData, TiledMesh};
+use throng_soa::mesh::{DetailMesh, MeshEditError, MeshParams, NavTile, TileData, TiledMesh};
 
 /// One of the three forms, as bytes to bytes: reading and writing again.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -455,7 +455,7 @@ fn reading_stitches_as_adding_does() {
 #[test]
 fn many_links_over_many_polygons_are_refused_before_they_are_attached() {
     // Six thousand quads under six thousand links: the pairs would take seconds, on every edit.
-    let mut data = throng_soa::mesh::TileData::default();
+    let mut data = TileData::default();
     for i in 0..6000_u16 {
         let z = f32::from(i) * 0.001;
         let first = data.vertices.len() as u16;
@@ -471,22 +471,14 @@ fn many_links_over_many_polygons_are_refused_before_they_are_attached() {
         data.edge_portal_sides.extend([255; 4]);
         data.poly_areas.push(0);
         data.poly_flags.push(1);
-        data.detail_meshes
-            .push(throng_soa::mesh::DetailMesh::default());
-        data.off_mesh_links.push(common::link(
-            [1.5, 0.0, 1.0],
-            [1.5, 0.0, 30.0],
-            true,
-            u32::from(i),
-        ));
+        data.detail_meshes.push(DetailMesh::default());
+        data.off_mesh_links
+            .push(link([1.5, 0.0, 1.0], [1.5, 0.0, 30.0], true, u32::from(i)));
     }
-    let params = common::params();
-    let mut mesh = throng_soa::mesh::TiledMesh::new(params).unwrap();
-    let tile = throng_soa::mesh::NavTile::create(data, &params).unwrap();
+    let params = params();
+    let mut mesh = TiledMesh::new(params).unwrap();
+    let tile = NavTile::create(data, &params).unwrap();
     let refused = mesh.add_tile(tile).unwrap_err();
-    assert!(matches!(
-        refused,
-        throng_soa::mesh::MeshEditError::TooManyLinks { .. }
-    ));
+    assert!(matches!(refused, MeshEditError::TooManyLinks { .. }));
     assert_eq!(mesh.tile_count(), 0);
 }

@@ -149,7 +149,8 @@ fn leave(ring: &[DVec3], start: DVec3, end: DVec3) -> Option<Exit> {
         if outward < 0.0 {
             // A start that rounding put just outside leaves at once, not before.
             let inside = ex * (start.z - a.z) - ez * (start.x - a.x);
-            let t = (inside / -outward).max(0.0);
+            let t = inside / -outward;
+            let t = if t > 0.0 { t } else { 0.0 };
             if let Some(place) = leaves_at.get_mut(edge) {
                 *place = t;
                 least = least.min(t);

@@ -60,8 +60,9 @@ pub fn corridor_length(
     if outcome.status != QueryStatus::Success {
         return f64::INFINITY;
     }
-    navigator.pull[..outcome.count]
-        .windows(2)
-        .map(|pair| distance_xz(pair[0].position, pair[1].position))
-        .sum()
+    let mut length = 0.0;
+    for pair in navigator.pull[..outcome.count].windows(2) {
+        length += distance_xz(pair[0].position, pair[1].position);
+    }
+    length
 }

@@ -148,14 +148,19 @@ impl CorridorReplan {
         corridor: &mut CorridorRow<'_>,
         navigator: &mut Navigator,
     ) -> ReplanOutcome {
-        let outcome = ReplanOutcome {
-            status: self.status,
-            iterations: self.spent + navigator.search.iterations(),
-        };
         let searched = matches!(
             self.status,
             QueryStatus::Success | QueryStatus::Partial | QueryStatus::InProgress
         );
+        let last = if searched {
+            navigator.search.iterations()
+        } else {
+            0
+        };
+        let outcome = ReplanOutcome {
+            status: self.status,
+            iterations: self.spent + last,
+        };
         if !searched {
             return outcome;
         }
