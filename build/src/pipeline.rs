@@ -25,6 +25,8 @@ pub const MAX_TILES: u64 = 1 << 20;
 
 /// Most (tile, triangle) pairs gathered before their tiles are built.
 const BATCH_ENTRIES: u64 = 1 << 22;
+/// Most (tile, triangle) pairs of one tile row, which is gathered at once.
+const ROW_ENTRIES: u64 = 1 << 26;
 
 /// Why a build stopped. Nothing was built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -348,6 +350,17 @@ impl Job<'_> {
         let mut tiles = Vec::new();
         let mut batch = Batch::default();
         let row_entries = self.count_row_entries();
+        if let Some(row) = row_entries.iter().position(|&n| n > ROW_ENTRIES) {
+            return Err(BuildError::Limit {
+                tile_x: self.range.min_x,
+                tile_z: self.range.min_z + row as i32,
+                what: format!(
+                    "its row of tiles holds {} pairs of tile and triangle, at most {ROW_ENTRIES}; \
+                     use larger tiles",
+                    row_entries[row]
+                ),
+            });
+        }
         let mut row = 0;
         while row < self.range.rows() {
             let mut end = row + 1;

@@ -238,3 +238,53 @@ fn generated_levels_give_the_same_bytes_on_any_number_of_threads() {
         }
     }
 }
+
+#[test]
+fn slivers_over_a_million_tiles_of_one_row_are_refused_and_not_gathered() {
+    let mut vertices = Vec::new();
+    let mut triangles = Vec::new();
+    for i in 0..4098_u32 {
+        let y = f64::from(i) * 0.001;
+        vertices.push(DVec3::new(0.0, y, 0.0));
+        vertices.push(DVec3::new(0.0, y, 0.9));
+        vertices.push(DVec3::new(1_048_575.0, y, 0.0));
+        triangles.push([3 * i, 3 * i + 1, 3 * i + 2]);
+    }
+    let settings = NavSettings {
+        cell_size: 1.0,
+        tile_size: 1.0,
+        agent_radius: 0.0,
+        ..NavSettings::HUMANOID
+    };
+    let refused = build_soup(&vertices, &triangles, &settings, 1);
+    assert!(
+        matches!(refused, Err(BuildError::Limit { .. })),
+        "{:?}",
+        refused.err()
+    );
+}
+
+#[test]
+fn a_pile_of_floors_beyond_the_limit_is_refused() {
+    let floors = |count: u32| {
+        let mut vertices = Vec::new();
+        let mut triangles = Vec::new();
+        for i in 0..count {
+            let y = f64::from(i) * 2.4;
+            let first = vertices.len() as u32;
+            for (x, z) in [(0.0, 0.0), (0.0, 9.0), (9.0, 0.0), (9.0, 9.0)] {
+                vertices.push(DVec3::new(x, y, z));
+            }
+            triangles.push([first, first + 1, first + 2]);
+            triangles.push([first + 2, first + 1, first + 3]);
+        }
+        build_soup(&vertices, &triangles, &NavSettings::HUMANOID, 1)
+    };
+    assert!(floors(200).is_ok());
+    let refused = floors(300);
+    assert!(
+        matches!(refused, Err(BuildError::Limit { .. })),
+        "{:?}",
+        refused.err()
+    );
+}

@@ -726,3 +726,27 @@ fn a_search_carried_to_another_mesh() {
         search.finish(&small, &mut [PolyRef::INVALID; 8]);
     }
 }
+
+/// What a crossing or a step may report must fit the state that keeps it.
+#[test]
+fn speeds_and_times_too_small_for_a_number() {
+    let mesh = floor();
+    let mut crowd = Crowd::new(CrowdOptions::default()).unwrap();
+    let slow = AgentOptions {
+        path: Some(FollowerOptions {
+            off_mesh_speed: 5e-324,
+            ..FollowerOptions::HUMANOID
+        }),
+        ..AgentOptions::HUMANOID
+    };
+    let refused = crowd.add(&mesh, GOOD, &slow).unwrap_err().to_string();
+    assert!(refused.contains("off_mesh_speed"), "{refused}");
+    let id = crowd.add(&mesh, GOOD, &AgentOptions::HUMANOID).unwrap();
+    let goal = DVec3::new(30.0, 0.0, 30.0);
+    crowd.set_destination(&mesh, id, goal).unwrap();
+    for dt in [0.05, 5e-324, 1e-310, 1e-3, 1e300, f64::MAX] {
+        crowd.step(&mesh, dt).unwrap();
+        let saved = crowd.save_state(&mesh);
+        crowd.restore_state(&mesh, &saved).unwrap();
+    }
+}

@@ -12,7 +12,9 @@ use super::frame::{HeightfieldFrame, MAX_ROWS};
 use super::rasterize::{RasterizeStats, rasterize};
 use super::volumes::ConvexVolume;
 use throng_soa::error::ArgumentError;
-use throng_soa::spans::{OpenSpans, SolidSpans, SpanColumns, SpanGraph};
+use throng_soa::spans::{
+    MAX_COLUMN_SPANS, MAX_SPANS, OpenSpans, SolidSpans, SpanColumns, SpanGraph,
+};
 use throng_soa::world::DVec3;
 
 /// What an agent needs, in cells and rows.
@@ -130,6 +132,15 @@ pub fn finish_open_spans(
     graph: &mut SpanGraph,
 ) -> Result<(), ArgumentError> {
     settings.validate()?;
+    if scratch.columns.overfull() {
+        return Err(ArgumentError::new(
+            "triangles",
+            "a pile of too many floors",
+            format!(
+                "at most {MAX_COLUMN_SPANS} solid spans over each other, {MAX_SPANS} in a tile"
+            ),
+        ));
+    }
     let solid = &mut scratch.solid;
     scratch.columns.pack(solid);
     filter_low_hanging_obstacles(solid, settings.walkable_climb);

@@ -6,7 +6,7 @@
 
 use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
 use throng_soa::mesh::{DetailMesh, MAX_LAYER, TileData};
-use throng_soa::spans::{OpenSpans, SpanGraph, WALKABLE_AREA};
+use throng_soa::spans::{MAX_COLUMN_SPANS, MAX_SPANS, OpenSpans, SpanGraph, WALKABLE_AREA};
 use throng_soa::world::DVec3;
 
 use super::contours::{ContourScratch, ContourSet, SpanView, build_contours};
@@ -113,7 +113,7 @@ pub fn voxelize(
         plan.spans.slope_cosine,
         &mut scratch.areas,
     )?;
-    build_open_spans(
+    let built = build_open_spans(
         &frame,
         vertices,
         triangles,
@@ -123,7 +123,17 @@ pub fn voxelize(
         &mut scratch.voxels,
         spans,
         graph,
-    )?;
+    );
+    if scratch.voxels.columns.overfull() {
+        return Err(BuildError::Limit {
+            tile_x,
+            tile_z,
+            what: format!(
+                "more than {MAX_COLUMN_SPANS} solid spans over each other, or {MAX_SPANS} in all"
+            ),
+        });
+    }
+    built?;
     Ok(Some(frame))
 }
 

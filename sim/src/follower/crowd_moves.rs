@@ -170,7 +170,7 @@ pub fn apply<F: Filter + ?Sized>(
     }
     row.settle();
     let moved = *row.position - from;
-    *row.velocity = moved / dt;
+    row.report_velocity(moved, dt);
     let walked = (moved.x * moved.x + moved.z * moved.z).sqrt();
     *row.remaining_distance = (plan.way_left - walked).max(0.0);
     let head = &row.corridor.head;
@@ -201,5 +201,6 @@ pub fn nudge<F: Filter + ?Sized>(
     if move_position(&mut row.corridor, mesh, filter, to, navigator) {
         row.settle();
     }
-    *row.velocity = (*row.position - from) / dt;
+    let moved = *row.position - from;
+    row.report_velocity(moved, dt);
 }

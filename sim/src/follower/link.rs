@@ -59,7 +59,8 @@ pub(super) fn advance<F: Filter + ?Sized>(
     } else {
         *row.position = start + (end - start) * (elapsed / duration);
     }
-    *row.velocity = (*row.position - from) / dt;
+    let moved = *row.position - from;
+    row.report_velocity(moved, dt);
 }
 
 /// Ends a crossing: the agent stands at the exit and walks on.

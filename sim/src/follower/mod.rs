@@ -52,6 +52,16 @@ pub struct FollowerRow<'a> {
 }
 
 impl FollowerRow<'_> {
+    /// Reports a displacement over `dt`. A time too short to divide by reports no velocity.
+    fn report_velocity(&mut self, moved: DVec3, dt: f64) {
+        let velocity = moved / dt;
+        *self.velocity = if velocity.is_finite() {
+            velocity
+        } else {
+            DVec3::ZERO
+        };
+    }
+
     fn stop(&mut self, state: AgentState) {
         *self.state = state;
         *self.velocity = DVec3::ZERO;

@@ -133,6 +133,14 @@ impl FollowerOptions {
         ] {
             check_size(name, value, above_zero)?;
         }
+        if self.off_mesh_speed < SLOWEST_CROSSING {
+            let value = self.off_mesh_speed;
+            return Err(ArgumentError::new(
+                "off_mesh_speed",
+                value,
+                "0.000001 to 1000000",
+            ));
+        }
         if !(0.0..=1.0).contains(&self.stuck_progress) {
             let value = self.stuck_progress;
             return Err(ArgumentError::new("stuck_progress", value, "0 to 1"));
@@ -174,6 +182,8 @@ impl Default for FollowerOptions {
     }
 }
 
+/// Slowest crossing of a link: slower ones would take longer than a number can say.
+const SLOWEST_CROSSING: f64 = 1e-6;
 /// Largest speed, length or time a setting may have.
 pub(crate) const LARGEST: f64 = 1e6;
 

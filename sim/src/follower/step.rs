@@ -50,7 +50,7 @@ pub fn step<F: Filter + ?Sized>(
     walk(row, mesh, filter, options, corner, length, navigator);
     let moved = *row.position - position;
     if *row.state == AgentState::Moving {
-        *row.velocity = moved / dt;
+        row.report_velocity(moved, dt);
         let walked = distance_xz(*row.position, position);
         *row.remaining_distance = match way {
             Some((left, true)) => (left - walked).max(0.0),

@@ -116,6 +116,8 @@ pub(super) fn portal_edges(data: &TileData, first: &[u32]) -> [Vec<PortalEdge>; 
 /// Most links over a border between two tile columns, per portal on it. Portals that do not overlap
 /// have at most one each; floors that climbing joins multiply that by their number.
 const LINKS_PER_PORTAL: usize = 16;
+/// Most pairs of facing portals a border may have: each is looked at.
+const MOST_PAIRS: usize = 1 << 24;
 /// Links any border may have.
 const FREE_LINKS: usize = 256;
 
@@ -145,8 +147,12 @@ pub(super) fn links_are_bounded(
         let portals: usize = own().map(|tile| tile.portals[side].len()).sum();
         let opposite: usize = facing().map(|tile| tile.portals[side ^ 2].len()).sum();
         let most = LINKS_PER_PORTAL * (portals + opposite) + FREE_LINKS;
-        if portals.saturating_mul(opposite) <= most {
+        let pairs = portals.saturating_mul(opposite);
+        if pairs <= most {
             return true;
+        }
+        if pairs > MOST_PAIRS {
+            return false;
         }
         let mut links = 0;
         for tile in own() {

@@ -13,7 +13,7 @@ mod open;
 mod solid;
 
 pub use open::{NO_LINK, OpenSpans, SpanGraph, opposite};
-pub use solid::{SolidSpans, SpanColumns};
+pub use solid::{MAX_COLUMN_SPANS, MAX_SPANS, SolidSpans, SpanColumns};
 
 /// Area id of a span nobody can stand on.
 pub const NULL_AREA: u8 = 0;

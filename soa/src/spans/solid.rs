@@ -58,7 +58,14 @@ pub struct SpanColumns {
     head: Vec<u32>,
     nodes: Vec<Node>,
     free: u32,
+    overfull: bool,
 }
+
+/// Most spans under or over each other that a column takes. Each new one walks past the others, so
+/// a pile without a bound would take time without one; links tell at most 63 apart anyway.
+pub const MAX_COLUMN_SPANS: usize = 255;
+/// Most spans of one heightfield under construction.
+pub const MAX_SPANS: usize = 1 << 24;
 
 impl SpanColumns {
     /// Empties the columns and gives them a new size, keeping the memory.
@@ -69,6 +76,14 @@ impl SpanColumns {
         self.head.resize(width as usize * depth as usize, NO_SPAN);
         self.nodes.clear();
         self.free = NO_SPAN;
+        self.overfull = false;
+    }
+
+    /// Whether a span was turned away because its column held [`MAX_COLUMN_SPANS`] below it, or the
+    /// heightfield [`MAX_SPANS`]. What the columns hold then means nothing.
+    #[must_use]
+    pub fn overfull(&self) -> bool {
+        self.overfull
     }
 
     /// Cells along x.
@@ -94,6 +109,10 @@ impl SpanColumns {
     #[inline]
     pub fn add(&mut self, column: usize, min: u16, max: u16, area: u8, threshold: i32) {
         debug_assert!(min < max, "empty span {min}..{max}");
+        if self.overfull {
+            return;
+        }
+        let mut below = 0;
         let mut previous = NO_SPAN;
         let mut current = self.head[column];
         while current != NO_SPAN {
@@ -103,6 +122,11 @@ impl SpanColumns {
             }
             previous = current;
             current = node.next;
+            below += 1;
+        }
+        if below >= MAX_COLUMN_SPANS || self.nodes.len() >= MAX_SPANS {
+            self.overfull = true;
+            return;
         }
 
         let (mut low, mut high, mut area) = (min, max, area);
