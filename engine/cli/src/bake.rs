@@ -1,5 +1,7 @@
 //! `throng bake`: a level's mesh, built once and written to a file.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use crate::args::BakeArgs;
@@ -16,6 +18,12 @@ pub(crate) fn run(args: &BakeArgs) -> Result<(), Failure> {
             "bare mesh bytes lack the settings a baked file needs",
         ));
     };
+    if args.output.as_path() == Path::new(&args.level) {
+        return Err(Failure::about(
+            &args.level,
+            "is the level itself; bake into another file",
+        ));
+    }
     let bytes = mesh.save();
     host::write(&args.output, &bytes)?;
     let sizes = mesh_sizes(mesh.tiles_mesh());
