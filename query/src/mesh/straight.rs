@@ -118,7 +118,8 @@ struct Portal {
 
 /// Pulls a string through `corridor` from `start` to `end` and writes its points: the start, every
 /// corner, the end. Points equal in position are merged (marks joined). Stops once `max_corners`
-/// points were found (`usize::MAX`: no limit); those are the first points of the full answer.
+/// points were found (`usize::MAX`: no limit); those are the first points of the full answer, except
+/// that marks a later equal point would add to the last one are not waited for.
 ///
 /// `O(n)` to collect the portals of `n` polygons, then work for the corners asked for.
 pub fn find_straight_path(
