@@ -8,8 +8,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use throng::{
-    AgentId, AgentOptions, AgentState, Crowd, CrowdOptions, DVec3, NavMesh, PathStatus, PolyRef,
-    Soup, SplitMix64, Tile, TiledMesh, read_obj,
+    AgentId, AgentOptions, AgentState, Crowd, CrowdOptions, DVec3, NavMesh, NavSettings,
+    PathStatus, PolyRef, Soup, SplitMix64, Tile, TiledMesh, read_obj,
 };
 use throng_query::mesh::surface_height;
 
@@ -423,6 +423,18 @@ pub fn compare_golden(file: &str, found: &[(String, String)]) {
         "results differ from tests/golden/{file} (THRONG_BLESS=1 records intended changes):\n{}",
         wrong.join("\n")
     );
+}
+
+/// A square floor of 40 units at height 0, built for the humanoid preset.
+///
+/// # Panics
+/// When it does not build.
+#[must_use]
+pub fn floor() -> NavMesh {
+    let v = |x, z| DVec3::new(x, 0.0, z);
+    let vertices = [v(0.0, 0.0), v(0.0, 40.0), v(40.0, 0.0), v(40.0, 40.0)];
+    let built = NavMesh::build(&vertices, &[[0, 1, 2], [2, 1, 3]], &NavSettings::HUMANOID);
+    built.unwrap_or_else(|error| panic!("the floor does not build: {error}"))
 }
 
 /// The README's example, compiled and run with the documentation tests.
