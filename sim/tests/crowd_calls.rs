@@ -6,12 +6,10 @@
 
 mod common;
 
-use common::{at, field, floor, place, two_floors};
-use throng_query::mesh::PathStatus;
+use common::{at, field, floor, place, send, two_floors};
 use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdError, CrowdOptions, MAX_AGENTS};
 use throng_sim::follower::{FollowerOptions, OffMeshMode};
 use throng_soa::agents::AgentState;
-use throng_soa::mesh::TiledMesh;
 use throng_soa::rng::SplitMix64;
 use throng_soa::world::{DVec3, distance_xz};
 
@@ -24,19 +22,6 @@ fn crowd(threads: usize) -> Crowd {
         ..CrowdOptions::default()
     })
     .unwrap()
-}
-
-fn send(
-    mesh: &TiledMesh,
-    crowd: &mut Crowd,
-    from: DVec3,
-    to: DVec3,
-    options: &AgentOptions,
-) -> AgentId {
-    let id = crowd.add(mesh, from, options).unwrap();
-    let status = crowd.set_destination(mesh, id, to).unwrap();
-    assert_eq!(status, PathStatus::Found, "{from} to {to}");
-    id
 }
 
 #[test]

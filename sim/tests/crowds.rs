@@ -9,9 +9,10 @@
 mod common;
 
 use common::{
-    Level, assert_on_surface, at, field, floor, place, route_length, settings, two_floors,
+    Level, assert_on_surface, at, field, floor, place, route_length, send, settings, two_floors,
 };
-use throng_query::mesh::PathStatus;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use throng_sim::crowd::{Agent, AgentId, AgentOptions, AvoidanceQuality, Crowd, CrowdOptions};
 use throng_soa::agents::AgentState;
 use throng_soa::mesh::TiledMesh;
@@ -29,22 +30,30 @@ fn crowd(threads: usize) -> Crowd {
     .unwrap()
 }
 
-/// Deepest overlap of any two agents that walk or stand on the ground, 0 when none touch.
-fn overlap(crowd: &Crowd) -> f64 {
-    let agents: Vec<(DVec3, f64)> = crowd
+/// Pairs of agents on the ground of one floor that overlap, and by how much.
+fn overlaps(crowd: &Crowd) -> Vec<(AgentId, AgentId, f64)> {
+    let agents: Vec<(AgentId, DVec3, f64)> = crowd
         .agents()
         .filter(|a| a.state() != AgentState::OffMeshLink)
-        .map(|a| (a.position(), a.options().radius))
+        .map(|a| (a.id(), a.position(), a.options().radius))
         .collect();
-    let mut deepest = 0.0_f64;
-    for (i, &(p, r)) in agents.iter().enumerate() {
-        for &(q, s) in &agents[..i] {
-            if (p.y - q.y).abs() < 1.5 {
-                deepest = deepest.max(r + s - distance_xz(p, q));
+    let mut pairs = Vec::new();
+    for (i, &(a, p, r)) in agents.iter().enumerate() {
+        for &(b, q, s) in &agents[..i] {
+            let depth = r + s - distance_xz(p, q);
+            if (p.y - q.y).abs() < 1.5 && depth > 0.0 {
+                pairs.push((a, b, depth));
             }
         }
     }
-    deepest
+    pairs
+}
+
+/// Deepest overlap of any two agents that walk or stand on the ground, 0 when none touch.
+fn overlap(crowd: &Crowd) -> f64 {
+    overlaps(crowd)
+        .iter()
+        .fold(0.0, |deepest, &(.., depth)| deepest.max(depth))
 }
 
 /// What a run showed.
@@ -112,19 +121,6 @@ fn run_until_all_arrived(
         })
         .collect();
     panic!("never arrive: {late:#?}");
-}
-
-fn send(
-    mesh: &TiledMesh,
-    crowd: &mut Crowd,
-    from: DVec3,
-    to: DVec3,
-    options: &AgentOptions,
-) -> AgentId {
-    let id = crowd.add(mesh, from, options).unwrap();
-    let status = crowd.set_destination(mesh, id, to).unwrap();
-    assert_eq!(status, PathStatus::Found, "{from} to {to}");
-    id
 }
 
 /// Six agents across a field of boxes, there and then gone. Returns the deepest overlap and the
@@ -252,37 +248,85 @@ fn a_crowd_of_60_gets_through_a_door() {
 }
 
 /// A crowd that changes floors.
-fn two_floor_crowd(seed: u64, count: usize) -> Run {
-    let mesh = two_floors();
+fn two_floor_crowd(mesh: &TiledMesh, seed: u64, count: usize) -> Crowd {
     let mut rng = SplitMix64::new(seed);
     let mut crowd = crowd(1);
     let mut starts: Vec<DVec3> = Vec::new();
     while crowd.len() < count {
-        let (from, to) = (place(&mesh, &mut rng).1, place(&mesh, &mut rng).1);
+        let (from, to) = (place(mesh, &mut rng).1, place(mesh, &mut rng).1);
         if starts.iter().any(|&s| distance3(s, from) < 1.0) {
             continue;
         }
         starts.push(from);
-        send(&mesh, &mut crowd, from, to, &SMALL);
+        send(mesh, &mut crowd, from, to, &SMALL);
     }
-    run_until_all_arrived(&mesh, &mut crowd, 0.1, 2000, true)
+    crowd
 }
 
 #[test]
 fn a_crowd_changes_floors_over_links() {
-    let run = two_floor_crowd(1, 40);
+    let mesh = two_floors();
+    let mut crowd = two_floor_crowd(&mesh, 1, 40);
+    let run = run_until_all_arrived(&mesh, &mut crowd, 0.1, 2000, true);
     assert!(run.crossings >= 10, "{} crossings", run.crossings);
     // Who leaves a link lands where it lands.
     assert!(run.deepest <= 0.3, "overlap {}", run.deepest);
 }
 
+/// How deep two agents on a link's exit may stand in each other: 160 agents, eight seeds. Crossing
+/// agents do not avoid, and everyone within the trigger radius of an entry starts from the entry
+/// itself, so two that enter together land in one place. Nobody else may come near such depths.
+///
 /// Run with `cargo test -p throng-sim --release --test crowds -- --ignored floors --nocapture`.
 #[test]
 #[ignore = "takes a while"]
-fn crowds_change_floors_over_links_sweep() {
+fn only_agents_that_entered_a_link_together_overlap_on_two_floors_sweep() {
     for seed in 0..8 {
-        let run = two_floor_crowd(seed, 40);
-        println!("{run:?}");
+        let mesh = two_floors();
+        let mut crowd = two_floor_crowd(&mesh, seed, 160);
+        // By agent: the step it entered the link it is on, and the entry of its last landing.
+        let mut entered: BTreeMap<AgentId, usize> = BTreeMap::new();
+        let mut landed: BTreeMap<AgentId, (usize, usize)> = BTreeMap::new();
+        let (mut together, mut crossings) = (0.0_f64, 0);
+        for step in 0..2500 {
+            crowd.step(&mesh, 0.1).unwrap();
+            for agent in crowd.agents() {
+                if agent.state() != AgentState::OffMeshLink {
+                    if let Some(entry) = entered.remove(&agent.id()) {
+                        landed.insert(agent.id(), (entry, step));
+                    }
+                } else if let Entry::Vacant(place) = entered.entry(agent.id()) {
+                    place.insert(step);
+                    crossings += 1;
+                }
+            }
+            for (a, b, depth) in overlaps(&crowd) {
+                if depth <= 0.3 {
+                    continue;
+                }
+                let just = |id| landed.get(&id).filter(|&&(_, landing)| step - landing < 12);
+                let pair = just(a).zip(just(b));
+                let side_by_side = pair.is_some_and(|(x, y)| x.0.abs_diff(y.0) <= 1);
+                assert!(
+                    side_by_side,
+                    "seed {seed}, step {step}: {a} and {b} by {depth}"
+                );
+                together = together.max(depth);
+            }
+            let there = crowd.agents().filter(|a| a.state() == AgentState::Arrived);
+            for id in there.map(|a| a.id()).collect::<Vec<_>>() {
+                assert!(crowd.remove(id));
+            }
+        }
+        assert!(
+            crowd.is_empty(),
+            "seed {seed}: {} never arrive",
+            crowd.len()
+        );
+        assert!(crossings >= 40, "seed {seed}: {crossings} crossings");
+        println!(
+            "seed {seed}: {crossings} crossings, deepest overlap of two that entered together {together:.3}"
+        );
     }
 }
 

@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use throng_build::{NavSettings, OffMeshLinkDefinition, build_soup};
 use throng_query::mesh::{
-    FunnelScratch, NodeModel, PathSearch, QueryFilter, QueryStatus, find_nearest_poly,
+    FunnelScratch, NodeModel, PathSearch, PathStatus, QueryFilter, QueryStatus, find_nearest_poly,
     find_straight_path, random_point,
 };
 use throng_sim::Navigator;
 use throng_sim::corridor::{PathCorridor, corridor_length, replan};
+use throng_sim::crowd::{AgentId, AgentOptions, Crowd};
 use throng_soa::mesh::assemble::{WorldPolygons, from_polygons};
 use throng_soa::mesh::{MeshParams, NavTile, PolyRef, TileData, TiledMesh};
 use throng_soa::rng::SplitMix64;
@@ -393,4 +394,18 @@ pub fn edit(mesh: &mut TiledMesh, tiles: &[TileData], rng: &mut SplitMix64) {
             mesh.add_tile(fresh).unwrap();
         }
     }
+}
+
+/// Adds an agent and sends it to a place it can reach.
+pub fn send(
+    mesh: &TiledMesh,
+    crowd: &mut Crowd,
+    from: DVec3,
+    to: DVec3,
+    options: &AgentOptions,
+) -> AgentId {
+    let id = crowd.add(mesh, from, options).unwrap();
+    let status = crowd.set_destination(mesh, id, to).unwrap();
+    assert_eq!(status, PathStatus::Found, "{from} to {to}");
+    id
 }
