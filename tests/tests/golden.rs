@@ -204,3 +204,50 @@ fn crowds_are_the_recorded_ones() {
     assert!(found.len() >= 10);
     compare_golden("crowds.txt", &found);
 }
+
+/// Many agents for many steps, in each other's way: routes are replanned, arrived agents pushed
+/// about, links queued for.
+#[test]
+fn dense_crowds_are_the_recorded_ones() {
+    let humanoid = AgentOptions::HUMANOID;
+    let high = AgentOptions {
+        quality: AvoidanceQuality::High,
+        separation_distance: 1.5,
+        ..humanoid
+    };
+    let level = |name, size| build(&generated(name, size), &NavSettings::HUMANOID);
+    let queue = build(&islands(), &with(|s| s.off_mesh_links = links()));
+    let small = with(|s| s.agent_radius = NavSettings::SMALL.agent_radius);
+    let mut scenes = vec![
+        ("islands-queue", queue, AgentOptions::SMALL, 300, 400),
+        ("city-128-dense", level("city", 128.0), humanoid, 1_200, 150),
+        (
+            "terraces-96-dense",
+            level("terraces", 96.0),
+            humanoid,
+            400,
+            150,
+        ),
+        ("bridges-96-high", level("bridges", 96.0), high, 300, 200),
+        (
+            "rooms-96-small",
+            build(&generated("rooms", 96.0), &small),
+            AgentOptions::SMALL,
+            500,
+            200,
+        ),
+    ];
+    if let Some(soup) = real_level("nav_test.obj") {
+        let mesh = build(&soup, &NavSettings::HUMANOID);
+        scenes.push(("nav_test-dense", mesh, humanoid, 500, 200));
+    }
+    let mut found = Vec::new();
+    for (name, mesh, options, count, steps) in scenes {
+        let mut crowd = spread(&mesh, count, 11, &options, 2, false).crowd;
+        for _ in 0..steps {
+            crowd.step(&mesh, 0.05).unwrap();
+        }
+        found.push((name.to_owned(), format!("{:016X}", crowd.state_hash(&mesh))));
+    }
+    compare_golden("dense_crowds.txt", &found);
+}

@@ -9,6 +9,7 @@
 //! Everything is evaluated in slot order.
 
 mod avoid;
+mod entries;
 mod motion;
 pub(crate) mod neighbors;
 mod options;
@@ -31,6 +32,7 @@ use crate::navigator::Navigator;
 use crate::orca::HalfPlane;
 use crate::workers::Workers;
 use avoid::{AvoidScratch, Avoided};
+use entries::AtLink;
 use neighbors::NeighborGrid;
 use options::{Profiles, check_priority};
 use plan::{AgentPlan, follower_row};
@@ -129,6 +131,7 @@ pub struct Crowd {
     // Made anew by every step.
     starts: StartTable,
     grid: NeighborGrid,
+    at_links: Vec<AtLink>,
     recorded: Vec<Recorded>,
     // Reused by restores.
     restore: state::RestoreScratch,
@@ -162,6 +165,7 @@ impl Crowd {
             step_count: 0,
             starts: StartTable::default(),
             grid: NeighborGrid::default(),
+            at_links: Vec::new(),
             solved: Vec::new(),
             recorded: Vec::new(),
             restore: state::RestoreScratch::default(),
@@ -436,6 +440,7 @@ impl Crowd {
             + self.walls.heap_bytes()
             + self.starts.heap_bytes()
             + self.grid.heap_bytes()
+            + self.at_links.capacity() * size_of::<AtLink>()
             + self.paths.capacity() * size_of::<Box<[PolyRef]>>()
             + self.pieces.capacity() * size_of::<Box<[WallPiece]>>()
             + self.plans.capacity() * size_of::<AgentPlan>()

@@ -3,7 +3,7 @@
 use super::options::{CrowdOptions, Profile};
 use super::walls::{WallPiece, refresh_walls};
 use crate::corridor::CorridorRow;
-use crate::follower::{self, FollowerRow, Plan, SteerKind, set_destination};
+use crate::follower::{self, FollowerRow, OffMeshMode, Plan, SteerKind, enter, set_destination};
 use crate::navigator::Navigator;
 use throng_query::mesh::closest_point_on_poly;
 use throng_soa::agents::{AgentChunk, AgentState, RouteChunk, WallChunk};
@@ -93,14 +93,20 @@ pub(super) fn plan_agent(
         );
     }
     let was_crossing = *row.state == AgentState::OffMeshLink;
-    let plan = follower::plan(&mut row, mesh, filter, &profile.follower, dt, navigator);
+    let mut plan = follower::plan(&mut row, mesh, filter, &profile.follower, dt, navigator);
+    let at_entry = plan.kind == SteerKind::AtEntry;
+    if at_entry && profile.follower.off_mesh_mode == OffMeshMode::Host {
+        enter(&mut row);
+        plan = Plan::default();
+    }
     let crossing = was_crossing || *row.state == AgentState::OffMeshLink;
     rows.plans[i] = AgentPlan {
         plan,
         walking: plan.kind != SteerKind::None,
         crossing,
     };
-    if !crossing {
+    // Who stands at an entry may cross yet, and then needs no walls.
+    if !crossing && !at_entry {
         refresh_walls(rows, i, mesh, options, profile, navigator);
     }
 }

@@ -7,10 +7,12 @@
 //! |---|---|---|
 //! | [`snapshot`](super::snapshot) | agents | start columns, neighbour grid |
 //! | [`plan`](super::plan) | own row, mesh | own route, plan, wall pieces |
+//! | [`entries`](super::entries) | all plans | crossings that begin |
 //! | [`avoid`](super::avoid) | start columns, plans, own walls | own wanted and solved velocity |
 //! | [`motion`](super::motion) | own plan and solved velocity, mesh | own position and route |
 
 use super::avoid::{AvoidView, Avoided, avoid};
+use super::entries::enter_links;
 use super::motion::{MotionRows, move_agent};
 use super::plan::{PlanRows, plan_agent};
 use super::snapshot::take_snapshot;
@@ -21,6 +23,20 @@ use std::ops::Range;
 use throng_soa::error::ArgumentError;
 use throng_soa::mesh::TiledMesh;
 use throng_soa::table::for_each_chunk;
+
+/// The rows stage 1 writes, all of them, borrowed field by field.
+macro_rules! plan_rows {
+    ($crowd:expr) => {
+        PlanRows {
+            agents: $crowd.agents.chunk(),
+            routes: $crowd.routes.chunk(),
+            paths: &mut $crowd.paths,
+            walls: $crowd.walls.chunk(),
+            pieces: &mut $crowd.pieces,
+            plans: &mut $crowd.plans,
+        }
+    };
+}
 
 /// A stage of the step, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +87,7 @@ impl Crowd {
         );
         ended(Stage::Snapshot);
         self.plan_all(mesh, dt);
+        self.enter_all(mesh);
         ended(Stage::Plan);
         self.avoid_all(dt);
         ended(Stage::Avoid);
@@ -80,14 +97,7 @@ impl Crowd {
 
     fn plan_all(&mut self, mesh: &TiledMesh, dt: f64) {
         let (workers, options, profiles) = (&self.workers, &self.options, self.profiles.all());
-        let rows = PlanRows {
-            agents: self.agents.chunk(),
-            routes: self.routes.chunk(),
-            paths: &mut self.paths,
-            walls: self.walls.chunk(),
-            pieces: &mut self.pieces,
-            plans: &mut self.plans,
-        };
+        let rows = plan_rows!(self);
         workers.run(|parallel| {
             for_each_chunk(
                 parallel,
@@ -108,6 +118,15 @@ impl Crowd {
                     });
                 },
             );
+        });
+    }
+
+    fn enter_all(&mut self, mesh: &TiledMesh) {
+        let (options, profiles) = (&self.options, self.profiles.all());
+        let rows = plan_rows!(self);
+        let queue = &mut self.at_links;
+        self.workers.with(|scratch| {
+            enter_links(rows, mesh, options, profiles, queue, &mut scratch.navigator);
         });
     }
 

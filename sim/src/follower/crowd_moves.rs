@@ -26,6 +26,9 @@ pub enum SteerKind {
     End,
     /// The entry of an off-mesh link: never passed.
     OffMeshEntry,
+    /// The entry of an off-mesh link the agent is near enough to enter: [`enter`] lets it, and
+    /// until then it waits.
+    AtEntry,
 }
 
 /// What a walking agent wants this step. Not state: every step makes it anew.
@@ -63,8 +66,18 @@ pub fn plan<F: Filter + ?Sized>(
         }
         _ => return Plan::default(),
     }
-    let Upkeep::Walk { corner } = upkeep(row, mesh, filter, options, true, navigator) else {
-        return Plan::default();
+    let corner = match upkeep(row, mesh, filter, options, true, navigator) {
+        Upkeep::Walk { corner } => corner,
+        Upkeep::AtEntry => {
+            return Plan {
+                corner: row.crossing.start,
+                corner_poly: row.crossing.exit_poly,
+                kind: SteerKind::AtEntry,
+                way_left: f64::INFINITY,
+                ..Plan::default()
+            };
+        }
+        Upkeep::Ended => return Plan::default(),
     };
     let position = *row.position;
     let corners = navigator.corners();
@@ -93,6 +106,12 @@ pub fn plan<F: Filter + ?Sized>(
         },
         full_speed: speed >= options.max_speed,
     }
+}
+
+/// Begins the crossing of an agent whose plan is [`SteerKind::AtEntry`]: it stands at the entry and
+/// the link carries it from the next step on.
+pub fn enter(row: &mut FollowerRow<'_>) {
+    link::begin(row);
 }
 
 /// A point `clearance` from the corner on the outside of the bend: the corner is a wall's end, and

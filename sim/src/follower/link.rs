@@ -7,28 +7,34 @@ use throng_soa::agents::{AgentState, Crossing};
 use throng_soa::mesh::TiledMesh;
 use throng_soa::world::{DVec3, distance3};
 
-/// Begins the crossing whose entry is corner `entry`: the corridor is trimmed to the polygon in
-/// front of the link and the agent stands at the entry.
-pub(super) fn begin(
+/// Writes down the crossing whose entry is corner `entry`; [`begin`] starts it.
+pub(super) fn prepare(
     row: &mut FollowerRow<'_>,
     options: &FollowerOptions,
     entry: usize,
     corners: &[StraightPathPoint],
 ) {
     let (start, end) = (corners[entry].position, corners[entry + 1].position);
-    let exit_poly = corners[entry].poly;
-    let exit = row.corridor.polys().iter().position(|&p| p == exit_poly);
-    row.corridor
-        .trim_front(exit.map_or(0, |i| i.saturating_sub(1)));
-    row.corridor.head.position = start;
-    row.settle();
     *row.crossing = Crossing {
         start,
         end,
         elapsed: 0.0,
         duration: distance3(start, end) / options.off_mesh_speed,
-        exit_poly,
+        exit_poly: corners[entry].poly,
     };
+}
+
+/// Begins the crossing that [`prepare`] wrote down: the corridor is trimmed to the polygon in front
+/// of the link and the agent stands at the entry.
+pub(crate) fn begin(row: &mut FollowerRow<'_>) {
+    let Crossing {
+        start, exit_poly, ..
+    } = *row.crossing;
+    let exit = row.corridor.polys().iter().position(|&p| p == exit_poly);
+    row.corridor
+        .trim_front(exit.map_or(0, |i| i.saturating_sub(1)));
+    row.corridor.head.position = start;
+    row.settle();
     *row.velocity = DVec3::ZERO;
     *row.state = AgentState::OffMeshLink;
 }

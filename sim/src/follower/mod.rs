@@ -13,7 +13,7 @@ pub(crate) mod state;
 mod step;
 mod upkeep;
 
-pub use crowd_moves::{Plan, SteerKind, apply, nudge, plan};
+pub use crowd_moves::{Plan, SteerKind, apply, enter, nudge, plan};
 pub use options::{FollowerOptions, OffMeshMode};
 pub use standalone::PathFollower;
 pub use step::step;

@@ -38,8 +38,13 @@ pub fn step<F: Filter + ?Sized>(
             return Ok(());
         }
     }
-    let Upkeep::Walk { corner } = upkeep(row, mesh, filter, options, false, navigator) else {
-        return Ok(());
+    let corner = match upkeep(row, mesh, filter, options, false, navigator) {
+        Upkeep::Walk { corner } => corner,
+        Upkeep::AtEntry => {
+            link::begin(row);
+            return Ok(());
+        }
+        Upkeep::Ended => return Ok(()),
     };
     let position = *row.position;
     let way = way_left(position, navigator.corners());

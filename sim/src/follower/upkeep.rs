@@ -24,8 +24,10 @@ const SHORT_CORRIDOR: u32 = 16;
 /// Where upkeep leaves the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Upkeep {
-    /// The step is over: the agent waits, arrived, began a crossing or has no path.
+    /// The step is over: the agent waits, arrived or has no path.
     Ended,
+    /// It stands at the entry of an off-mesh link; its crossing is written down.
+    AtEntry,
     /// It walks toward this corner of the navigator's.
     Walk {
         /// Index of the steering corner.
@@ -72,8 +74,8 @@ pub(super) fn upkeep<F: Filter + ?Sized>(
         return Upkeep::Ended;
     }
     if let Some(entry) = reached_entry(row, options, navigator) {
-        link::begin(row, options, entry, navigator.corners());
-        return Upkeep::Ended;
+        link::prepare(row, options, entry, navigator.corners());
+        return Upkeep::AtEntry;
     }
     arrival(row, options, navigator)
 }
