@@ -45,12 +45,25 @@ pub fn pairs(mesh: &NavMesh, count: usize, seed: u64) -> Vec<(DVec3, DVec3)> {
 /// When an agent cannot be added.
 #[must_use]
 pub fn crowd(mesh: &NavMesh, count: usize, threads: usize, warm: usize) -> Crowd {
+    let mut crowd = crowd_between(mesh, &pairs(mesh, count, 7), threads);
+    for _ in 0..warm {
+        let stepped = crowd.step(mesh, 0.05);
+        stepped.unwrap_or_else(|error| panic!("{error}"));
+    }
+    crowd
+}
+
+/// A crowd of people, each on the way from the first to the second point of its pair.
+///
+/// # Panics
+/// When an agent cannot be added.
+#[must_use]
+pub fn crowd_between(mesh: &NavMesh, ways: &[(DVec3, DVec3)], threads: usize) -> Crowd {
     let options = CrowdOptions {
         threads,
         ..CrowdOptions::default()
     };
     let mut crowd = Crowd::new(options).unwrap_or_else(|error| panic!("{error}"));
-    let ways = pairs(mesh, count, 7);
     let ids: Vec<AgentId> = ways
         .iter()
         .map(|&(from, _)| {
@@ -58,13 +71,9 @@ pub fn crowd(mesh: &NavMesh, count: usize, threads: usize, warm: usize) -> Crowd
             added.unwrap_or_else(|error| panic!("{error}"))
         })
         .collect();
-    for (&id, &(_, to)) in ids.iter().zip(&ways) {
+    for (&id, &(_, to)) in ids.iter().zip(ways) {
         let sent = crowd.set_destination(mesh, id, to);
         sent.unwrap_or_else(|error| panic!("{error}"));
-    }
-    for _ in 0..warm {
-        let stepped = crowd.step(mesh, 0.05);
-        stepped.unwrap_or_else(|error| panic!("{error}"));
     }
     crowd
 }
