@@ -199,7 +199,7 @@ fn a_replan_in_slices_is_the_replan_at_once() {
                 break;
             }
             // From the agent, or from where the old route ends.
-            row.set_target(place(&mesh, &mut rng).1);
+            row.set_target(place(&mesh, &mut rng).1).unwrap();
             row.head.from_start = rng.next_below(2) == 0;
             let sliced = |budget: u32, navigator: &mut Navigator| {
                 let mut copy = corridor.clone();

@@ -166,8 +166,8 @@ fn six_agents_cross_a_field_of_boxes_sweep() {
         "deepest {:?}, {over} runs over 0.05, slowest {slowest:.2}",
         runs[0].0
     );
-    assert!(runs[0].0 <= 0.25, "overlap {}", runs[0].0);
-    assert!(over <= 20, "{over} runs overlap by more than 0.05");
+    assert!(runs[0].0 <= 0.18, "overlap {}", runs[0].0);
+    assert!(over <= 8, "{over} runs overlap by more than 0.05");
 }
 
 /// Two streams that cross in the open, half the agents each.
@@ -196,19 +196,11 @@ fn crossing_streams(count: usize, dt: f64) -> Run {
 }
 
 #[test]
-fn streams_of_20_and_60_cross() {
-    for count in [20, 60] {
+fn streams_of_20_60_and_150_cross() {
+    for count in [20, 60, 150] {
         let run = crossing_streams(count, 0.05);
         assert!(run.deepest <= 0.034, "{count}: overlap {}", run.deepest);
     }
-}
-
-/// Run with `cargo test -p throng-sim --release --test crowds -- --ignored streams`.
-#[test]
-#[ignore = "takes a while"]
-fn streams_of_150_cross() {
-    let run = crossing_streams(150, 0.05);
-    assert!(run.deepest <= 0.034, "overlap {}", run.deepest);
 }
 
 /// A crowd through a door two cells wide.
@@ -267,20 +259,42 @@ fn two_floor_crowd(mesh: &TiledMesh, seed: u64, count: usize) -> Crowd {
     crowd
 }
 
+/// A crowd of 160 changes floors; the deepest overlap.
+fn change_floors(mesh: &TiledMesh, seed: u64) -> f64 {
+    let mut crowd = two_floor_crowd(mesh, seed, 160);
+    let run = run_until_all_arrived(mesh, &mut crowd, 0.05, 5000, true);
+    assert!(
+        run.crossings >= 40,
+        "seed {seed}: {} crossings",
+        run.crossings
+    );
+    run.deepest
+}
+
 #[test]
 fn crowds_of_160_change_floors_over_links() {
     let mesh = two_floors();
-    for seed in 0..8 {
-        let mut crowd = two_floor_crowd(&mesh, seed, 160);
-        let run = run_until_all_arrived(&mesh, &mut crowd, 0.1, 2500, true);
-        assert!(
-            run.crossings >= 40,
-            "seed {seed}: {} crossings",
-            run.crossings
-        );
-        // Who leaves a link lands where it lands.
-        assert!(run.deepest <= 0.3, "seed {seed}: overlap {}", run.deepest);
+    for seed in 0..16 {
+        let deepest = change_floors(&mesh, seed);
+        assert!(deepest <= 0.3, "seed {seed}: overlap {deepest}");
     }
+}
+
+/// Everybody gives way to an agent on a link, seen from above, also to one that passes overhead: in a
+/// dense crowd that now and then presses two walkers into each other. 62 of 64 crowds stay within 0.3.
+///
+/// Run with `cargo test -p throng-sim --release --test crowds -- --ignored floors --nocapture`.
+#[test]
+#[ignore = "64 runs"]
+fn crowds_of_160_change_floors_over_links_sweep() {
+    let mesh = two_floors();
+    let mut runs: Vec<(f64, u64)> = (0..64)
+        .map(|seed| (change_floors(&mesh, seed), seed))
+        .collect();
+    runs.sort_by(|a, b| b.0.total_cmp(&a.0));
+    println!("deepest overlaps and seeds: {:?}", &runs[..4]);
+    assert!(runs[0].0 <= 0.35, "overlap {:?}", runs[0]);
+    assert!(runs[3].0 <= 0.3, "overlap {:?}", runs[3]);
 }
 
 /// A busy mix on boxes: walkers of several kinds, some standing.

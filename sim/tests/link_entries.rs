@@ -7,12 +7,13 @@
 
 mod common;
 
-use common::{at, send, two_floors};
+use common::{assert_on_surface, at, cell_tile, hand_params, send, two_floors};
+use throng_query::mesh::{NodeModel, QueryFilter};
 use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdOptions};
-use throng_sim::follower::{FollowerOptions, OffMeshMode};
+use throng_sim::follower::{FollowerOptions, OffMeshMode, PathFollower};
 use throng_soa::agents::AgentState;
-use throng_soa::mesh::TiledMesh;
-use throng_soa::world::{DVec3, distance3};
+use throng_soa::mesh::{NavTile, OffMeshLink, TiledMesh};
+use throng_soa::world::{DVec3, distance_xz, distance3};
 
 const SMALL: AgentOptions = AgentOptions::SMALL;
 const DT: f64 = 0.05;
@@ -199,4 +200,202 @@ fn everybody_gets_across_from_one_place() {
     let ids = climbers(&mesh, &mut crowd, &[(6.0, 20.0); 12]);
     let entered = entries(&mesh, &mut crowd, 400);
     assert_eq!(entered.len(), ids.len());
+}
+
+/// One tile of squares with a gap at x 16 to 18, and links.
+fn hand_made(links: Vec<OffMeshLink>) -> TiledMesh {
+    let params = hand_params(32.0);
+    let mut tile = cell_tile(&params, (0, 0), 1.0, |x, _| x != 16 && x != 17);
+    tile.off_mesh_links = links;
+    let mut mesh = TiledMesh::new(params).unwrap();
+    mesh.add_tile(NavTile::create(tile, &params).unwrap())
+        .unwrap();
+    mesh
+}
+
+fn one_way(start: [f32; 3], end: [f32; 3], radius: f32) -> OffMeshLink {
+    OffMeshLink {
+        start,
+        end,
+        radius,
+        area: 0,
+        flags: 1,
+        bidirectional: false,
+        user_id: 0,
+    }
+}
+
+#[test]
+fn nobody_starves_at_an_entry() {
+    // A large body waits farther out than small ones, who keep coming.
+    let mesh = hand_made(vec![one_way([15.9, 0.0, 16.5], [18.1, 0.0, 16.5], 0.5)]);
+    let mut crowd = crowd(1);
+    let large = AgentOptions {
+        radius: 1.5,
+        ..SMALL
+    };
+    let large = send(&mesh, &mut crowd, at(4.0, 28.0), at(25.0, 16.5), &large);
+    let small: Vec<AgentId> = (0..30)
+        .map(|i| {
+            let from = at(2.0 + f64::from(i % 6), 10.0 + f64::from(i / 6));
+            send(&mesh, &mut crowd, from, at(28.0, 16.5), &SMALL)
+        })
+        .collect();
+    for step in 0..3000 {
+        crowd.step(&mesh, DT).unwrap();
+        if is_carried(&crowd, large) {
+            return;
+        }
+        for (i, &id) in small.iter().enumerate() {
+            let agent = crowd.agent(id).unwrap();
+            if agent.state() != AgentState::OffMeshLink && agent.position().x > 20.0 {
+                let back = at(1.0 + (i % 8) as f64, 8.0 + (step % 12) as f64);
+                crowd.teleport(&mesh, id, back).unwrap();
+                crowd.set_destination(&mesh, id, at(28.0, 16.5)).unwrap();
+            }
+        }
+    }
+    panic!("the large one never got in");
+}
+
+#[test]
+fn two_links_with_one_landing_let_nobody_land_on_another() {
+    let ends = [18.1, 0.0, 16.5];
+    let mesh = hand_made(vec![
+        one_way([15.9, 0.0, 12.5], ends, 0.5),
+        one_way([15.9, 0.0, 20.5], ends, 0.5),
+    ]);
+    let mut crowd = crowd(1);
+    for z in [12.5, 20.5] {
+        send(&mesh, &mut crowd, at(12.0, z), at(26.0, z), &SMALL);
+    }
+    let mut crossings = 0;
+    for _ in 0..400 {
+        crowd.step(&mesh, DT).unwrap();
+        let [a, b] = [0, 1].map(|i| crowd.agents().nth(i).unwrap());
+        let landed = [a, b].map(|agent| agent.position().x > 18.0);
+        if landed == [true, true] {
+            // Whoever lands lands; a second body length is what the first had time to clear.
+            assert!(distance_xz(a.position(), b.position()) >= 0.3);
+            crossings += 1;
+        }
+    }
+    assert!(crossings > 0, "they never got across");
+}
+
+#[test]
+fn a_landing_beside_its_polygon_is_taken_on_it() {
+    // The exit is 0.4 short of the ground and 0.4 above it.
+    let mesh = hand_made(vec![one_way([15.9, 0.0, 16.5], [17.6, 0.4, 16.5], 0.5)]);
+    let mut crowd = crowd(1);
+    let near = AgentOptions {
+        arrival_radius: 0.5,
+        ..SMALL
+    };
+    let id = send(&mesh, &mut crowd, at(12.0, 16.5), at(18.0, 16.5), &near);
+    for _ in 0..300 {
+        crowd.step(&mesh, DT).unwrap();
+        let agent = crowd.agent(id).unwrap();
+        if agent.state() != AgentState::OffMeshLink {
+            assert_on_surface(&mesh, agent.position());
+        }
+    }
+    assert!(crowd.agent(id).unwrap().reached_target());
+}
+
+#[test]
+fn an_entry_beside_its_polygon_is_entered_from_its_border() {
+    // The entry is 0.45 off the ground: farther than the trigger radius of this small body.
+    let mesh = hand_made(vec![one_way([16.45, 0.0, 16.5], [17.55, 0.0, 16.5], 0.5)]);
+    let tiny = AgentOptions {
+        radius: 0.1,
+        ..SMALL
+    };
+    let mut crowd = crowd(1);
+    let id = send(&mesh, &mut crowd, at(12.0, 16.5), at(22.0, 16.5), &tiny);
+    let mut follower = PathFollower::new(FollowerOptions::HUMANOID).unwrap();
+    let mut navigator = common::navigator(NodeModel::Polygon);
+    let (filter, from) = (QueryFilter::default(), at(12.0, 16.5));
+    assert!(follower.place(&mesh, &filter, from).unwrap());
+    follower
+        .set_destination(&mesh, &filter, at(22.0, 16.5), &mut navigator)
+        .unwrap();
+    for _ in 0..400 {
+        crowd.step(&mesh, DT).unwrap();
+        follower.step(&mesh, &filter, DT, &mut navigator).unwrap();
+    }
+    assert!(crowd.agent(id).unwrap().reached_target());
+    assert!(follower.reached_target());
+}
+
+#[test]
+fn a_link_without_length_goes_nowhere_but_across() {
+    // One point between two tiles: its radius reaches the ground on both sides.
+    let params = hand_params(32.0);
+    let low = cell_tile(&params, (0, 0), 1.0, |x, _| x < 31);
+    let mut high = cell_tile(&params, (1, 0), 1.0, |x, _| x >= 1);
+    let place = [-0.9, 0.0, 16.5];
+    high.off_mesh_links = vec![OffMeshLink {
+        bidirectional: true,
+        ..one_way(place, place, 3.0)
+    }];
+    let mut mesh = TiledMesh::new(params).unwrap();
+    for tile in [low, high] {
+        mesh.add_tile(NavTile::create(tile, &params).unwrap())
+            .unwrap();
+    }
+    let mut crowd = crowd(1);
+    let wide = AgentOptions {
+        radius: 1.0,
+        ..SMALL
+    };
+    let id = send(&mesh, &mut crowd, at(36.0, 16.5), at(20.0, 25.0), &wide);
+    let mut crossed = false;
+    for _ in 0..600 {
+        crowd.step(&mesh, DT).unwrap();
+        if let Some(crossing) = crowd.agent(id).unwrap().crossing() {
+            assert_eq!(crossing.start, crossing.end);
+            crossed = true;
+        }
+    }
+    assert!(crossed && crowd.agent(id).unwrap().reached_target());
+}
+
+#[test]
+fn over_a_short_link_nobody_lands_on_the_one_before() {
+    // Over a fence: shorter than the gap on a link.
+    for (options, length) in [(SMALL, 0.9), (AgentOptions::HUMANOID, 1.4)] {
+        let start = 16.9 - length * 0.5;
+        let (start, end) = (start as f32, (start + length) as f32);
+        let mesh = hand_made(vec![one_way([start, 0.0, 16.5], [end, 0.0, 16.5], 1.0)]);
+        let mut crowd = crowd(1);
+        for i in 0..12 {
+            let (x, z) = (f64::from(i % 4), f64::from(i / 4));
+            let from = at(3.0 + 2.0 * x, 14.0 + 2.5 * z);
+            send(
+                &mesh,
+                &mut crowd,
+                from,
+                at(24.0 + 2.0 * x, 12.0 + 4.0 * z),
+                &options,
+            );
+        }
+        let (mut deepest, mut landed) = (0.0_f64, 0);
+        for _ in 0..1200 {
+            crowd.step(&mesh, DT).unwrap();
+            let over = crowd.agents().filter(|agent| agent.position().x >= 17.9);
+            let over: Vec<_> = over
+                .filter(|a| a.state() != AgentState::OffMeshLink)
+                .collect();
+            landed = landed.max(over.len());
+            for (i, a) in over.iter().enumerate() {
+                for b in &over[..i] {
+                    let gap = distance_xz(a.position(), b.position());
+                    deepest = deepest.max(2.0 * options.radius - gap);
+                }
+            }
+        }
+        assert_eq!(landed, 12);
+        assert!(deepest <= 0.3, "link of {length}: overlap {deepest}");
+    }
 }

@@ -119,6 +119,28 @@ fn every_step_can_be_saved_and_gone_on_from() {
 const BEFORE_WALLS: usize = 1 + 8 + 8 + 1 + 16 + 5 * 8 + 1 + 4 * 8 + 1;
 
 #[test]
+fn an_empty_corridor_has_one_future_wherever_it_is_restored() {
+    // Nothing forbids a saved corridor without polygons; what the slot held before must not show.
+    let mesh = two_floors();
+    let mut used = empty();
+    used.add(&mesh, at(20.0, 1.0), &SMALL).unwrap();
+    let mut bytes = used.save_state(&mesh);
+    let end = bytes.len();
+    // One polygon, with its count before the two points and the target polygon.
+    let count = end - 8 - 8 - 48 - 4;
+    bytes[count..count + 4].fill(0);
+    bytes.truncate(end - 8);
+    let length = end - (203 + 66 + 8) - 4;
+    bytes[length..length + 4].copy_from_slice(&(203 + 66_i32).to_le_bytes());
+    let future = |mut crowd: Crowd| {
+        crowd.restore_state(&mesh, &bytes).unwrap();
+        steps(&mesh, &mut crowd, 2);
+        crowd.save_state(&mesh)
+    };
+    assert!(future(empty()) == future(used));
+}
+
+#[test]
 fn the_boundary_pieces_are_state() {
     // Between lookups an agent avoids the pieces it found where it looked; a restore that looks
     // again finds others and soon walks differently.

@@ -42,6 +42,7 @@ pub use slide::{MoveResult, move_along_surface};
 pub use status::{AreaStatus, PathStatus, QueryStatus, RaycastStatus};
 pub use straight::{
     FunnelScratch, StraightFlags, StraightOutcome, StraightPathPoint, find_straight_path,
+    off_mesh_way,
 };
 pub use surface::{
     ClosestPoint, closest_point_on_poly, closest_point_on_tile_poly, surface_height,

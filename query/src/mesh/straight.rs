@@ -17,7 +17,7 @@ use super::status::QueryStatus;
 use super::surface::closest_point_on_tile_poly;
 use core::ops::BitOr;
 use throng_soa::DVec3;
-use throng_soa::mesh::{LinkKind, PolyRef, Tile, TiledMesh};
+use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
 use throng_soa::world::is_point;
 
 /// What a point of a straight path is, as a set of marks.
@@ -192,12 +192,7 @@ fn collect_portals(
                 border_portal(tile, index, next, link.side, next_tile, next_index)?
             }
             Connection::OffMesh(link) => {
-                let ends = mesh.off_mesh_link(link.link_slot, link.link_index)?;
-                let (entry, exit) = if link.kind == LinkKind::OffMeshReverse {
-                    (ends.end, ends.start)
-                } else {
-                    (ends.start, ends.end)
-                };
+                let (entry, exit) = link_ends(mesh, link)?;
                 crosses = true;
                 Portal {
                     left: exit,
@@ -209,6 +204,27 @@ fn collect_portals(
         (poly, tile, index) = (next, next_tile, next_index);
     }
     Some(crosses)
+}
+
+/// Entry and exit of the off-mesh link that leads from `from` to `to`, when they touch in no other way:
+/// the link a string through both polygons takes. World units.
+#[must_use]
+pub fn off_mesh_way(mesh: &TiledMesh, from: PolyRef, to: PolyRef) -> Option<(DVec3, DVec3)> {
+    let (tile, index) = mesh.resolve(from)?;
+    match connection(tile, index, from, to)? {
+        Connection::OffMesh(link) => link_ends(mesh, link),
+        _ => None,
+    }
+}
+
+/// Entry and exit of a link as it is walked.
+fn link_ends(mesh: &TiledMesh, link: &Link) -> Option<(DVec3, DVec3)> {
+    let ends = mesh.off_mesh_link(link.link_slot, link.link_index)?;
+    Some(if link.kind == LinkKind::OffMeshReverse {
+        (ends.end, ends.start)
+    } else {
+        (ends.start, ends.end)
+    })
 }
 
 /// The stretch of a tile boundary that two polygons share, from their edges' exact extents.

@@ -22,8 +22,9 @@ pub use shortcuts::{optimize_topology, optimize_visibility, refine};
 pub use standalone::PathCorridor;
 
 use throng_soa::agents::CorridorHead;
+use throng_soa::error::ArgumentError;
 use throng_soa::mesh::PolyRef;
-use throng_soa::world::DVec3;
+use throng_soa::world::{DVec3, check_point};
 
 /// Fewest and most polygons a corridor can be made to hold.
 pub const CAPACITY_RANGE: (usize, usize) = (2, 4096);
@@ -68,11 +69,16 @@ impl CorridorRow<'_> {
     }
 
     /// Sets where the agent wants to go; the next replan starts at the agent.
-    pub fn set_target(&mut self, target: DVec3) {
+    ///
+    /// # Errors
+    /// The target is outside the coordinate bound.
+    pub fn set_target(&mut self, target: DVec3) -> Result<(), ArgumentError> {
+        check_point("target", target)?;
         self.head.target = target;
         self.head.target_poly = PolyRef::INVALID;
         self.head.complete = false;
         self.request_replan();
+        Ok(())
     }
 
     /// Asks for a replan that starts at the agent.

@@ -4,7 +4,7 @@ use super::{CorridorRow, cut_loops};
 use crate::navigator::Navigator;
 use throng_query::mesh::{Filter, RaycastStatus, closest_point_on_poly, move_along_surface};
 use throng_soa::mesh::{PolyRef, TiledMesh};
-use throng_soa::world::{DVec3, distance_xz_sq};
+use throng_soa::world::{DVec3, distance_xz_sq, is_point};
 
 /// How far outside an outline a point may be and still count as held by it, units.
 const HOLD: f64 = 1e-7;
@@ -58,7 +58,8 @@ fn merge_front(polys: &[PolyRef], visited: &[PolyRef]) -> Option<(usize, usize)>
 
 /// Moves the target along the surface the same way, at the other end of the corridor. When the
 /// corridor does not lead to the target, the new target is only recorded and a replan asked for.
-/// False, and nothing changed, when the merge would not fit or the target polygon cannot be used.
+/// False, and nothing changed, when the merge would not fit, the target polygon cannot be used or `to`
+/// is outside the coordinate bound.
 pub fn move_target<F: Filter + ?Sized>(
     corridor: &mut CorridorRow<'_>,
     mesh: &TiledMesh,
@@ -66,6 +67,9 @@ pub fn move_target<F: Filter + ?Sized>(
     to: DVec3,
     navigator: &mut Navigator,
 ) -> bool {
+    if !is_point(to) {
+        return false;
+    }
     if !corridor.head.complete {
         corridor.head.target = to;
         corridor.head.target_poly = PolyRef::INVALID;

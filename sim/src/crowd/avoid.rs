@@ -231,7 +231,6 @@ fn is_blocked(
     let wanted_sq = dot2(wanted, wanted);
     let slow = dot2(velocity, velocity) < (BLOCKED_SHARE * BLOCKED_SHARE) * wanted_sq;
     slow && near.iter().any(|n| !view.plans[n.slot as usize].walking)
-        && view.plans[slot].walking
         && distance_xz(view.starts.position[slot], view.walks[slot].destination)
             > QUEUE_RADII * profile.options.radius
 }

@@ -1,18 +1,20 @@
 //! Stage 1b: who may enter an off-mesh link.
 //!
-//! In: the plans of agents that stand at an entry, and the agents being carried. Out: at most one
-//! agent per link and step begins its crossing; the others wait where they are. Agents on a link do
-//! not avoid each other and land in one place, so the way in is free only when everybody on the link
-//! has gone ahead far enough to walk out of the next one's landing. The nearest to the entry goes
-//! first, the lower slot among equals. One thread: few agents stand at an entry at a time.
+//! In: the plans of agents that stand at an entry, and the agents being carried. Out: those that begin
+//! their crossing in this step; the others wait where they are. Agents on a link do not avoid each
+//! other, so whoever enters must have room: nobody carried from the same entry is still near it,
+//! nobody else lands on the same exit at nearly the same time, and over a link shorter than the gap
+//! nobody who landed there is still walking off. Per entry and per exit one agent at most enters in a
+//! step: the one that has waited longest, the nearest to its entry among equals, then the lowest slot;
+//! while it has no room, the others wait too. One thread: few agents stand at an entry at a time.
 //!
-//! Links that the host drives ([`OffMeshMode::Host`]) have no queue: whoever comes near enough is
-//! handed over at once.
+//! An agent that stands on a landing is not waited for: it may stand there for good. Links that the
+//! host drives ([`OffMeshMode::Host`]) have no queue: whoever comes near enough is handed over at once.
 
 use super::options::{CrowdOptions, Profile};
 use super::plan::{AgentPlan, PlanRows, follower_row};
 use super::walls::refresh_walls;
-use crate::follower::{OffMeshMode, SteerKind, enter};
+use crate::follower::{FollowerOptions, OffMeshMode, SteerKind, enter};
 use crate::navigator::Navigator;
 use std::cmp::Ordering;
 use throng_soa::agents::{AgentState, Crossing};
@@ -23,113 +25,210 @@ use throng_soa::world::{DVec3, distance_xz_sq, distance3};
 /// whoever lands has to pick up speed first, and a second one is the room for that.
 const GAP: f64 = 2.0;
 
-/// An agent at a link: about to enter it, or carried by it.
+/// Whoever landed and is at least this share of its speed fast is walking off.
+const WALKS_OFF: f64 = 0.05;
+
+/// Scratch of the stage: nothing is allocated once it has grown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EntryScratch {
+    /// Agents that stand at an entry.
+    waiting: Vec<Waiting>,
+    /// Agents on a link, by entry.
+    from: Vec<Carried>,
+    /// The same, by exit.
+    to: Vec<Carried>,
+    /// Agents that landed and are still walking off, by exit.
+    landed: Vec<Carried>,
+    /// Entries and exits that had their agent in this step.
+    taken: Vec<(DVec3, DVec3)>,
+}
+
+impl EntryScratch {
+    /// Heap bytes held.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.waiting.capacity() * size_of::<Waiting>()
+            + (self.from.capacity() + self.to.capacity() + self.landed.capacity())
+                * size_of::<Carried>()
+            + self.taken.capacity() * size_of::<(DVec3, DVec3)>()
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AtLink {
-    start: DVec3,
-    end: DVec3,
-    /// For one that waits: squared distance to the entry in the plane. One that is carried has
-    /// none.
-    waits: Option<f64>,
+struct Waiting {
+    waited: f64,
+    distance_sq: f64,
     slot: u32,
 }
 
-/// Begins the crossings of this step. `queue` is scratch; nothing is allocated once it has grown.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    /// The end of the link it is sorted by.
+    end: DVec3,
+    slot: u32,
+}
+
+/// Begins the crossings of this step.
 pub(super) fn enter_links(
     mut rows: PlanRows<'_>,
     mesh: &TiledMesh,
     options: &CrowdOptions,
     profiles: &[Profile],
-    queue: &mut Vec<AtLink>,
+    scratch: &mut EntryScratch,
     navigator: &mut Navigator,
 ) {
-    collect(&rows, profiles, queue);
-    if queue.iter().all(|agent| agent.waits.is_none()) {
+    collect_waiting(&rows, &mut scratch.waiting);
+    if scratch.waiting.is_empty() {
         return;
     }
-    queue.sort_unstable_by(|a, b| same_link(a, b).then_with(|| a.slot.cmp(&b.slot)));
-    for link in queue.chunk_by(|a, b| same_link(a, b).is_eq()) {
-        let next = next_in(link);
-        let may = next.filter(|next| is_clear(&rows, link, next, profiles));
-        for agent in link.iter().filter(|agent| agent.waits.is_some()) {
-            let slot = agent.slot as usize;
-            if may.is_some_and(|first| first.slot == agent.slot) {
-                let (agents, routes) = (&mut rows.agents, &mut rows.routes);
-                enter(&mut follower_row(agents, routes, rows.paths, slot));
+    collect_carried(&rows, profiles, scratch);
+    collect_landed(&rows, profiles, &mut scratch.landed);
+    scratch.taken.clear();
+    for &Waiting { slot, .. } in &scratch.waiting {
+        let slot = slot as usize;
+        let profile = &profiles[rows.agents.profile[slot] as usize];
+        let Crossing { start, end, .. } = rows.routes.crossing[slot];
+        let taken = scratch
+            .taken
+            .iter()
+            .any(|&(from, to)| from == start || to == end);
+        // Whoever comes first in the order and has no room keeps the others out too: a large body that
+        // needs the whole link would never find it empty.
+        if !taken {
+            scratch.taken.push((start, end));
+        }
+        if !taken && has_room(&rows, slot, profiles, scratch) {
+            let (agents, routes) = (&mut rows.agents, &mut rows.routes);
+            let mut row = follower_row(agents, routes, rows.paths, slot);
+            if enter(&mut row, &profile.follower) {
                 rows.plans[slot] = AgentPlan {
                     crossing: true,
                     ..AgentPlan::default()
                 };
-            } else {
-                let profile = &profiles[rows.agents.profile[slot] as usize];
-                refresh_walls(&mut rows, slot, mesh, options, profile, navigator);
+                continue;
             }
         }
+        refresh_walls(&mut rows, slot, mesh, options, profile, navigator);
     }
 }
 
-fn collect(rows: &PlanRows<'_>, profiles: &[Profile], queue: &mut Vec<AtLink>) {
-    queue.clear();
-    for slot in 0..rows.plans.len() {
-        if !rows.agents.active[slot] {
+fn collect_waiting(rows: &PlanRows<'_>, waiting: &mut Vec<Waiting>) {
+    waiting.clear();
+    for (slot, plan) in rows.plans.iter().enumerate() {
+        if plan.plan.kind == SteerKind::AtEntry && rows.agents.active[slot] {
+            let Crossing { start, elapsed, .. } = rows.routes.crossing[slot];
+            waiting.push(Waiting {
+                waited: elapsed,
+                distance_sq: distance_xz_sq(rows.agents.position[slot], start),
+                slot: slot as u32,
+            });
+        }
+    }
+    waiting.sort_unstable_by(|a, b| {
+        let longest = b.waited.total_cmp(&a.waited);
+        let nearest = a.distance_sq.total_cmp(&b.distance_sq);
+        longest.then(nearest).then(a.slot.cmp(&b.slot))
+    });
+}
+
+fn collect_carried(rows: &PlanRows<'_>, profiles: &[Profile], scratch: &mut EntryScratch) {
+    scratch.from.clear();
+    scratch.to.clear();
+    for (slot, &state) in rows.agents.state.iter().enumerate() {
+        if state != AgentState::OffMeshLink || !rows.agents.active[slot] {
+            continue;
+        }
+        let follower = follower_options(rows, slot, profiles);
+        if follower.off_mesh_mode == OffMeshMode::Host {
             continue;
         }
         let Crossing { start, end, .. } = rows.routes.crossing[slot];
-        let waits = if rows.plans[slot].plan.kind == SteerKind::AtEntry {
-            Some(distance_xz_sq(rows.agents.position[slot], start))
-        } else if rows.agents.state[slot] == AgentState::OffMeshLink {
-            let profile = &profiles[rows.agents.profile[slot] as usize];
-            if profile.follower.off_mesh_mode == OffMeshMode::Host {
-                continue;
-            }
-            None
-        } else {
-            continue;
-        };
-        queue.push(AtLink {
-            start,
-            end,
-            waits,
-            slot: slot as u32,
-        });
+        let slot = slot as u32;
+        scratch.from.push(Carried { end: start, slot });
+        scratch.to.push(Carried { end, slot });
     }
+    sort(&mut scratch.from);
+    sort(&mut scratch.to);
 }
 
-/// Orders agents by the link they are at, and tells links apart by their two ends.
-fn same_link(a: &AtLink, b: &AtLink) -> Ordering {
-    let ends = |agent: &AtLink| {
-        let (start, end) = (agent.start, agent.end);
-        [start.x, start.y, start.z, end.x, end.y, end.z]
-    };
-    let pairs = ends(a).into_iter().zip(ends(b));
-    pairs.fold(Ordering::Equal, |order, (a, b)| order.then(a.total_cmp(&b)))
-}
-
-/// The waiting agent nearest to the entry.
-fn next_in(link: &[AtLink]) -> Option<AtLink> {
-    let mut nearest: Option<(f64, AtLink)> = None;
-    for agent in link {
-        let Some(distance) = agent.waits else {
+/// Agents that a link put down near where they still walk.
+fn collect_landed(rows: &PlanRows<'_>, profiles: &[Profile], landed: &mut Vec<Carried>) {
+    landed.clear();
+    for (slot, plan) in rows.plans.iter().enumerate() {
+        let &Crossing {
+            end,
+            elapsed,
+            duration,
+            ..
+        } = &rows.routes.crossing[slot];
+        let crossed = duration > 0.0 && elapsed >= duration;
+        if !plan.walking || !crossed || !rows.agents.active[slot] {
             continue;
-        };
-        if nearest.is_none_or(|(least, _)| distance < least) {
-            nearest = Some((distance, *agent));
+        }
+        let options = &profiles[rows.agents.profile[slot] as usize].options;
+        let velocity = rows.agents.velocity[slot];
+        let speed = distance3(velocity, DVec3::ZERO);
+        if speed >= WALKS_OFF * options.max_speed {
+            let slot = slot as u32;
+            landed.push(Carried { end, slot });
         }
     }
-    nearest.map(|(_, agent)| agent)
+    sort(landed);
 }
 
-/// Whether everybody the link carries has left the entry far enough behind.
-fn is_clear(rows: &PlanRows<'_>, link: &[AtLink], next: &AtLink, profiles: &[Profile]) -> bool {
-    let radius = |slot: u32| {
-        let profile = rows.agents.profile[slot as usize];
+fn sort(carried: &mut [Carried]) {
+    carried.sort_unstable_by(|a, b| compare(a.end, b.end).then(a.slot.cmp(&b.slot)));
+}
+
+/// Whether everybody carried from the same entry has left it far enough behind, and nobody carried to
+/// the same exit lands there shortly before or after.
+fn has_room(
+    rows: &PlanRows<'_>,
+    slot: usize,
+    profiles: &[Profile],
+    scratch: &EntryScratch,
+) -> bool {
+    let radius = |slot: usize| {
+        let profile = rows.agents.profile[slot];
         profiles[profile as usize].options.radius
     };
-    let own = radius(next.slot);
-    link.iter()
-        .filter(|agent| agent.waits.is_none())
-        .all(|agent| {
-            let gone = distance3(rows.agents.position[agent.slot as usize], next.start);
-            gone >= GAP * (own + radius(agent.slot))
-        })
+    let gap = |other: usize| GAP * (radius(slot) + radius(other));
+    let Crossing { start, end, .. } = rows.routes.crossing[slot];
+    let length = distance3(start, end);
+    let speed = follower_options(rows, slot, profiles).off_mesh_speed;
+    let walked_off =
+        |other: usize| distance3(rows.agents.position[other], end) + length >= gap(other);
+    let has_left = |other: usize| distance3(rows.agents.position[other], start) >= gap(other);
+    let lands_apart = |other: usize| {
+        let theirs = &rows.routes.crossing[other];
+        let left = (theirs.duration - theirs.elapsed).max(0.0);
+        (length / speed - left).abs() * speed >= gap(other) * (1.0 - ROUNDING)
+    };
+    at(&scratch.from, start).all(has_left)
+        && at(&scratch.to, end).all(lands_apart)
+        && at(&scratch.landed, end).all(walked_off)
+}
+
+/// Times that differ by rounding alone are the same.
+const ROUNDING: f64 = 1e-9;
+
+/// Slots of the agents carried from or to `end`.
+fn at(sorted: &[Carried], end: DVec3) -> impl Iterator<Item = usize> + '_ {
+    let first = sorted.partition_point(|carried| compare(carried.end, end).is_lt());
+    let same = sorted[first..]
+        .iter()
+        .take_while(move |carried| compare(carried.end, end).is_eq());
+    same.map(|carried| carried.slot as usize)
+}
+
+fn compare(a: DVec3, b: DVec3) -> Ordering {
+    let plane = a.x.total_cmp(&b.x).then(a.z.total_cmp(&b.z));
+    plane.then(a.y.total_cmp(&b.y))
+}
+
+fn follower_options<'p>(
+    rows: &PlanRows<'_>,
+    slot: usize,
+    profiles: &'p [Profile],
+) -> &'p FollowerOptions {
+    &profiles[rows.agents.profile[slot] as usize].follower
 }

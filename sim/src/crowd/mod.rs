@@ -32,7 +32,7 @@ use crate::navigator::Navigator;
 use crate::orca::HalfPlane;
 use crate::workers::Workers;
 use avoid::{AvoidScratch, Avoided};
-use entries::AtLink;
+use entries::EntryScratch;
 use neighbors::NeighborGrid;
 use options::{Profiles, check_priority};
 use plan::{AgentPlan, follower_row};
@@ -131,7 +131,7 @@ pub struct Crowd {
     // Made anew by every step.
     starts: StartTable,
     grid: NeighborGrid,
-    at_links: Vec<AtLink>,
+    entries: EntryScratch,
     recorded: Vec<Recorded>,
     // Reused by restores.
     restore: state::RestoreScratch,
@@ -165,7 +165,7 @@ impl Crowd {
             step_count: 0,
             starts: StartTable::default(),
             grid: NeighborGrid::default(),
-            at_links: Vec::new(),
+            entries: EntryScratch::default(),
             solved: Vec::new(),
             recorded: Vec::new(),
             restore: state::RestoreScratch::default(),
@@ -440,7 +440,7 @@ impl Crowd {
             + self.walls.heap_bytes()
             + self.starts.heap_bytes()
             + self.grid.heap_bytes()
-            + self.at_links.capacity() * size_of::<AtLink>()
+            + self.entries.heap_bytes()
             + self.paths.capacity() * size_of::<Box<[PolyRef]>>()
             + self.pieces.capacity() * size_of::<Box<[WallPiece]>>()
             + self.plans.capacity() * size_of::<AgentPlan>()

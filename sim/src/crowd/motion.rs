@@ -82,8 +82,29 @@ fn limited(from: DVec2, to: DVec2, limit: f64) -> DVec2 {
     let change = to - from;
     let size = length2(change);
     if size > limit {
-        from + change * (limit / size)
+        from + (change / size) * limit
     } else {
         to
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_scales_the_unit_change() {
+        // The other order, change * (limit / size), rounds differently here.
+        let (from, to) = (DVec2::new(0.1, 0.2), DVec2::new(1.5, -0.9));
+        let change = to - from;
+        let size = length2(change);
+        let exact = DVec2::new(
+            from.x + change.x / size * 0.4,
+            from.y + change.y / size * 0.4,
+        );
+        let other = from + change * (0.4 / size);
+        assert_eq!(limited(from, to, 0.4), exact);
+        assert_ne!(limited(from, to, 0.4), other);
+        assert_eq!(limited(from, to, 2.0), to);
     }
 }

@@ -12,7 +12,7 @@ use throng_soa::error::ArgumentError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum AvoidanceQuality {
-    /// Nothing: it walks as if alone.
+    /// Nothing: it walks as if alone, and waits only for its turn at off-mesh links.
     Off = 0,
     /// 4 neighbours, horizon 1.5 s.
     Low = 1,

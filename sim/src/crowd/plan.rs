@@ -95,8 +95,10 @@ pub(super) fn plan_agent(
     let was_crossing = *row.state == AgentState::OffMeshLink;
     let mut plan = follower::plan(&mut row, mesh, filter, &profile.follower, dt, navigator);
     let at_entry = plan.kind == SteerKind::AtEntry;
-    if at_entry && profile.follower.off_mesh_mode == OffMeshMode::Host {
-        enter(&mut row);
+    if at_entry
+        && profile.follower.off_mesh_mode == OffMeshMode::Host
+        && enter(&mut row, &profile.follower)
+    {
         plan = Plan::default();
     }
     let crossing = was_crossing || *row.state == AgentState::OffMeshLink;

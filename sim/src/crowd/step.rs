@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | [`snapshot`](super::snapshot) | agents | start columns, neighbour grid |
 //! | [`plan`](super::plan) | own row, mesh | own route, plan, wall pieces |
-//! | [`entries`](super::entries) | all plans | crossings that begin |
+//! | [`entries`](super::entries) | plans, agents, crossings | crossings that begin, wall pieces |
 //! | [`avoid`](super::avoid) | start columns, plans, own walls | own wanted and solved velocity |
 //! | [`motion`](super::motion) | own plan and solved velocity, mesh | own position and route |
 
@@ -43,7 +43,7 @@ macro_rules! plan_rows {
 pub enum Stage {
     /// Positions and velocities as the step begins, and who is near whom.
     Snapshot,
-    /// Corridor upkeep, wanted velocities, wall lookups.
+    /// Corridor upkeep, wanted velocities, wall lookups, turns at off-mesh links.
     Plan,
     /// Velocities that avoid others and walls.
     Avoid,
@@ -122,11 +122,15 @@ impl Crowd {
     }
 
     fn enter_all(&mut self, mesh: &TiledMesh) {
+        if !mesh.has_off_mesh_links() {
+            return;
+        }
         let (options, profiles) = (&self.options, self.profiles.all());
         let rows = plan_rows!(self);
-        let queue = &mut self.at_links;
+        let entries = &mut self.entries;
         self.workers.with(|scratch| {
-            enter_links(rows, mesh, options, profiles, queue, &mut scratch.navigator);
+            let navigator = &mut scratch.navigator;
+            enter_links(rows, mesh, options, profiles, entries, navigator);
         });
     }
 

@@ -44,7 +44,11 @@ pub(super) fn refresh_walls(
     }
     let pieces = &mut rows.pieces[i];
     navigator.walls.resize(pieces.len(), WallSegment::default());
-    let start = rows.paths[i][0];
+    // A restored corridor may be empty; what its room held before is nobody's polygon.
+    let start = match rows.routes.corridor[i].count {
+        0 => PolyRef::INVALID,
+        _ => rows.paths[i][0],
+    };
     let found = navigator.areas.find_walls(
         mesh,
         start,

@@ -49,7 +49,9 @@ pub struct Plan {
 }
 
 /// Corridor upkeep and the wanted velocity of one step. An agent in a crossing takes its whole
-/// crossing step here. `Plan::kind` is [`SteerKind::None`] for an agent that does not walk.
+/// crossing step here. `Plan::kind` is [`SteerKind::None`] for an agent that does not walk, and
+/// [`SteerKind::AtEntry`] for one that has come to a link: [`enter`] lets it on, and until somebody
+/// calls that, it waits.
 pub fn plan<F: Filter + ?Sized>(
     row: &mut FollowerRow<'_>,
     mesh: &TiledMesh,
@@ -66,7 +68,7 @@ pub fn plan<F: Filter + ?Sized>(
         }
         _ => return Plan::default(),
     }
-    let corner = match upkeep(row, mesh, filter, options, true, navigator) {
+    let corner = match upkeep(row, mesh, filter, options, true, dt, navigator) {
         Upkeep::Walk { corner } => corner,
         Upkeep::AtEntry => {
             return Plan {
@@ -109,9 +111,15 @@ pub fn plan<F: Filter + ?Sized>(
 }
 
 /// Begins the crossing of an agent whose plan is [`SteerKind::AtEntry`]: it stands at the entry and
-/// the link carries it from the next step on.
-pub fn enter(row: &mut FollowerRow<'_>) {
-    link::begin(row);
+/// the link carries it from the next step on. False, and nothing changed, for an agent that is not
+/// walking or whose corridor does not lead over the link it last waited for.
+pub fn enter(row: &mut FollowerRow<'_>, options: &FollowerOptions) -> bool {
+    let leads_over = row.corridor.polys().contains(&row.crossing.exit_poly);
+    let may = *row.state == AgentState::Moving && leads_over;
+    if may {
+        link::begin(row, options);
+    }
+    may
 }
 
 /// A point `clearance` from the corner on the outside of the bend: the corner is a wall's end, and
@@ -175,7 +183,12 @@ pub fn apply<F: Filter + ?Sized>(
     let from = *row.position;
     let (dx, dz) = (velocity.x * dt, velocity.y * dt);
     let (to_x, to_z) = (plan.corner.x - from.x, plan.corner.z - from.z);
-    let stops = matches!(plan.kind, SteerKind::End | SteerKind::OffMeshEntry);
+    // Who waits on the entry itself has no way to it left, and may be pushed off it.
+    let stops = match plan.kind {
+        SteerKind::None | SteerKind::Corner => false,
+        SteerKind::End | SteerKind::OffMeshEntry => true,
+        SteerKind::AtEntry => to_x != 0.0 || to_z != 0.0,
+    };
     let lands = stops && dx * to_x + dz * to_z >= to_x * to_x + to_z * to_z;
     let to = if lands {
         plan.corner

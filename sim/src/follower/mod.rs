@@ -126,7 +126,7 @@ pub fn set_destination<F: Filter + ?Sized>(
     };
     *row.reached_target = false;
     *row.remaining_distance = f64::INFINITY;
-    row.corridor.set_target(target);
+    row.corridor.set_target(target)?;
     if *row.state == AgentState::OffMeshLink {
         return Ok(PathStatus::InProgress);
     }

@@ -55,7 +55,8 @@ pub struct FollowerOptions {
     pub max_stuck_recoveries: i32,
     /// Who moves the agent across off-mesh links.
     pub off_mesh_mode: OffMeshMode,
-    /// Speed of an automatic crossing.
+    /// Speed of an automatic crossing, as it begins. In a crowd nobody enters a link close behind
+    /// another, so a very slow agent holds up those who follow.
     pub off_mesh_speed: f64,
     /// Distance from a link's entry at which a crossing begins.
     pub off_mesh_trigger_radius: f64,

@@ -38,10 +38,10 @@ pub fn step<F: Filter + ?Sized>(
             return Ok(());
         }
     }
-    let corner = match upkeep(row, mesh, filter, options, false, navigator) {
+    let corner = match upkeep(row, mesh, filter, options, false, dt, navigator) {
         Upkeep::Walk { corner } => corner,
         Upkeep::AtEntry => {
-            link::begin(row);
+            link::begin(row, options);
             return Ok(());
         }
         Upkeep::Ended => return Ok(()),
@@ -95,7 +95,7 @@ fn accelerate(current: DVec3, wanted: DVec3, options: &FollowerOptions, dt: f64)
     let limit = options.max_acceleration * dt;
     if size > limit {
         let current = DVec3::new(current.x, 0.0, current.z);
-        current + change * (limit / size)
+        current + (change / size) * limit
     } else {
         wanted
     }

@@ -7,13 +7,17 @@ use crate::corridor::{
     validate,
 };
 use crate::navigator::Navigator;
-use throng_query::mesh::{Filter, QueryStatus, StraightFlags, StraightPathPoint};
+use throng_query::mesh::{
+    Filter, QueryStatus, StraightFlags, StraightPathPoint, closest_point_on_poly,
+};
 use throng_soa::agents::AgentState;
 use throng_soa::mesh::TiledMesh;
 use throng_soa::world::{DVec3, distance_xz};
 
 /// Corners nearer than this are the agent's own place, units.
 const HERE: f64 = 1e-9;
+/// How near to a polygon's border an agent can be counted on to come, units: walls are kept off.
+const BORDER: f64 = 0.1;
 /// Most expansions of one replan round.
 const MOST_EXPANSIONS: u32 = 1 << 20;
 /// Corridor polygons a topology shortcut looks ahead.
@@ -43,6 +47,7 @@ pub(super) fn upkeep<F: Filter + ?Sized>(
     filter: &F,
     options: &FollowerOptions,
     crowd: bool,
+    dt: f64,
     navigator: &mut Navigator,
 ) -> Upkeep {
     // Counters may come from saved bytes: nothing forbids them the last number.
@@ -73,8 +78,8 @@ pub(super) fn upkeep<F: Filter + ?Sized>(
     {
         return Upkeep::Ended;
     }
-    if let Some(entry) = reached_entry(row, options, navigator) {
-        link::prepare(row, options, entry, navigator.corners());
+    if let Some(entry) = reached_entry(row, mesh, options, navigator) {
+        link::prepare(row, mesh, entry, navigator.corners(), dt);
         return Upkeep::AtEntry;
     }
     arrival(row, options, navigator)
@@ -208,26 +213,43 @@ fn shorten<F: Filter + ?Sized>(
 /// The farthest of the next corners within `range` that comes before an off-mesh entry.
 fn farthest_corner(position: DVec3, range: f64, navigator: &Navigator) -> Option<DVec3> {
     let mut aim = None;
-    for corner in navigator.corners().iter().skip(1) {
+    for (i, corner) in navigator.corners().iter().enumerate() {
+        // The agent's own place may be the entry.
         if corner.flags.contains(StraightFlags::OFF_MESH_CONNECTION) {
             break;
         }
-        if distance_xz(position, corner.position) <= range {
+        if i > 0 && distance_xz(position, corner.position) <= range {
             aim = Some(corner.position);
         }
     }
     aim
 }
 
-/// The off-mesh entry the agent stands at.
+/// The off-mesh entry the agent stands at. An entry may lie beside the polygon it is attached to, too
+/// far for the trigger radius: then the polygon's nearest point counts in its place.
 fn reached_entry(
     row: &FollowerRow<'_>,
+    mesh: &TiledMesh,
     options: &FollowerOptions,
     navigator: &Navigator,
 ) -> Option<usize> {
+    let position = *row.position;
+    let radius = options.off_mesh_trigger_radius;
+    let beside = |entry: &StraightPathPoint| {
+        let &[first, second, ..] = row.corridor.polys() else {
+            return false;
+        };
+        let nearest = closest_point_on_poly(mesh, first, entry.position);
+        second == entry.poly
+            && nearest.is_some_and(|on| {
+                !on.over_polygon
+                    && distance_xz(on.point, entry.position) + BORDER > radius
+                    && distance_xz(position, on.point) <= radius.max(BORDER)
+            })
+    };
     let at_entry = |corner: &StraightPathPoint| {
         corner.flags.contains(StraightFlags::OFF_MESH_CONNECTION)
-            && distance_xz(*row.position, corner.position) <= options.off_mesh_trigger_radius
+            && (distance_xz(position, corner.position) <= radius || beside(corner))
     };
     // An entry is always followed by its exit, unless the corner limit cut it off.
     let entry = navigator.corners().iter().take(2).position(at_entry)?;

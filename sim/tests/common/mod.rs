@@ -363,7 +363,7 @@ pub fn planned(
 ) -> (PathCorridor, QueryStatus) {
     let mut corridor = PathCorridor::new(capacity).unwrap();
     assert!(corridor.place(mesh, &open_ways(), from, EXTENTS).unwrap());
-    corridor.row().set_target(to);
+    corridor.row().set_target(to).unwrap();
     let row = &mut corridor.row();
     let found = replan(row, mesh, &open_ways(), EXTENTS, u32::MAX, navigator).unwrap();
     (corridor, found.status)
