@@ -265,14 +265,15 @@ fn slivers_over_a_million_tiles_of_one_row_are_refused_and_not_gathered() {
 }
 
 #[test]
-fn a_pile_of_floors_beyond_the_limit_is_refused() {
-    let floors = |count: u32| {
+fn a_pile_of_floors_builds_or_is_refused_in_any_order() {
+    let floors = |count: u32, upward: bool| {
         let mut vertices = Vec::new();
         let mut triangles = Vec::new();
         for i in 0..count {
-            let y = f64::from(i) * 2.4;
+            let floor = if upward { i } else { count - 1 - i };
+            let y = f64::from(floor) * 2.4;
             let first = vertices.len() as u32;
-            for (x, z) in [(0.0, 0.0), (0.0, 9.0), (9.0, 0.0), (9.0, 9.0)] {
+            for (x, z) in [(0.0, 0.0), (0.0, 4.0), (4.0, 0.0), (4.0, 4.0)] {
                 vertices.push(DVec3::new(x, y, z));
             }
             triangles.push([first, first + 1, first + 2]);
@@ -280,11 +281,14 @@ fn a_pile_of_floors_beyond_the_limit_is_refused() {
         }
         build_soup(&vertices, &triangles, &NavSettings::HUMANOID, 1)
     };
-    assert!(floors(200).is_ok());
-    let refused = floors(300);
-    assert!(
-        matches!(refused, Err(BuildError::Limit { .. })),
-        "{:?}",
-        refused.err()
-    );
+    let up = mesh_bytes(&floors(300, true).unwrap());
+    assert!(up == mesh_bytes(&floors(300, false).unwrap()));
+    for upward in [true, false] {
+        let refused = floors(1100, upward);
+        assert!(
+            matches!(refused, Err(BuildError::Limit { .. })),
+            "{:?}",
+            refused.err()
+        );
+    }
 }

@@ -51,7 +51,7 @@ fn in_a_maze_the_corridor_stays_what_a_fresh_query_finds() {
                 move_target(&mut corridor.row(), &mesh, &filter, aim, &mut navigator);
             } else {
                 // A wander, and a walk along the route: both ends of the merge.
-                let toward = find_corners(&corridor.row(), &mesh, 3, &mut navigator);
+                let toward = find_corners(&mut corridor.row(), &mesh, 3, &mut navigator);
                 assert_eq!(toward, QueryStatus::Success);
                 let ahead = navigator.corners().last().unwrap().position;
                 let aim = if step % 2 == 0 {
@@ -261,7 +261,7 @@ fn a_visibility_shortcut_shortens_far_more_often_than_it_lengthens() {
                 // Pushed about, then a look at the farthest corner in range.
                 let aside = nearby(&mut rng, corridor.head().position, 3.0);
                 move_position(&mut corridor.row(), &mesh, &filter, aside, &mut navigator);
-                find_corners(&corridor.row(), &mesh, 8, &mut navigator);
+                find_corners(&mut corridor.row(), &mesh, 8, &mut navigator);
                 let position = corridor.head().position;
                 let in_range = |c: &&DVec3| distance_xz(position, **c) <= 10.0;
                 let points: Vec<DVec3> = navigator.corners()[1..]

@@ -266,6 +266,42 @@ fn random_tiles_are_stitched_as_the_oracle_says() {
     assert!(links > 10_000 && off_mesh > 150 && partial > 5000);
 }
 
+/// Many links between few tiles, owners in slots of every order, one slot free: each polygon's
+/// links stand as in a scan of all links by owner, forward ones first.
+#[test]
+fn many_links_between_few_tiles_keep_their_order() {
+    let (mut forward, mut reverse) = (0, 0);
+    for seed in 0..12 {
+        let mut rng = SplitMix64::new(500 + seed);
+        let mut mesh = TiledMesh::new(params()).unwrap();
+        let mut places: Vec<i32> = (0..7).collect();
+        for i in (1..places.len()).rev() {
+            places.swap(i, rng.next_below(i as u32 + 1) as usize);
+        }
+        for place in places {
+            let mut data = square(place % 3, place / 3, 0, 0.0);
+            for user_id in 0..rng.next_below(40) {
+                let mut at = |low, high| rng.range(low, high) as f32;
+                let start = [at(0.0, 8.0), 0.0, at(0.0, 8.0)];
+                let end = [at(-16.0, 24.0), 0.0, at(-16.0, 24.0)];
+                let both = rng.next_below(2) == 0;
+                data.off_mesh_links.push(link(start, end, both, user_id));
+            }
+            mesh.add_tile(NavTile::create(data, &params()).unwrap())
+                .unwrap();
+        }
+        let gone = mesh.tile_ref(rng.next_below(7)).unwrap();
+        mesh.remove_tile(gone).unwrap();
+        assert_matches_oracle(&mesh);
+        for (_, tile) in mesh.tiles() {
+            let of = |kind| tile.links.iter().filter(move |l| l.kind == kind).count();
+            forward += of(LinkKind::OffMesh);
+            reverse += of(LinkKind::OffMeshReverse);
+        }
+    }
+    assert!(forward > 300 && reverse > 150, "{forward} {reverse}");
+}
+
 #[test]
 fn portal_links_come_in_pairs() {
     let mut rng = SplitMix64::new(77);

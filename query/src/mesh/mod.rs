@@ -26,6 +26,7 @@ mod slide;
 mod status;
 mod straight;
 mod surface;
+mod taut;
 mod trace;
 mod walls;
 
@@ -45,6 +46,8 @@ pub use straight::{
     off_mesh_way,
 };
 pub use surface::{
-    ClosestPoint, closest_point_on_poly, closest_point_on_tile_poly, surface_height,
+    ClosestPoint, closest_point_on_poly, closest_point_on_tile_poly, is_over_tile_poly,
+    surface_height,
 };
+pub use taut::{StringMemory, find_remembered_path};
 pub use walls::{WallHit, WallSegment, WallsOutcome};

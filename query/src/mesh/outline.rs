@@ -37,12 +37,6 @@ pub(crate) fn turn(a: DVec3, b: DVec3, c: DVec3) -> f64 {
     (b.x - a.x) * (c.z - a.z) - (b.z - a.z) * (c.x - a.x)
 }
 
-/// Whether two positions are the same seen from above.
-#[inline]
-pub(crate) fn same_xz(a: DVec3, b: DVec3) -> bool {
-    a.x == b.x && a.z == b.z
-}
-
 /// Parameter in [0, 1] of the point of segment `a`-`b` nearest to `p` in X/Z (0 for a point).
 #[inline]
 pub(crate) fn nearest_parameter(a: DVec3, b: DVec3, p: DVec3) -> f64 {

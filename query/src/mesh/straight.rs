@@ -12,13 +12,13 @@
 //! polygon has several collinear edges there.
 
 use super::connect::{Connection, connection};
-use super::outline::{edge_ends, lerp, same_xz, turn};
+use super::outline::{edge_ends, lerp};
 use super::status::QueryStatus;
 use super::surface::closest_point_on_tile_poly;
 use core::ops::BitOr;
 use throng_soa::DVec3;
 use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
-use throng_soa::world::is_point;
+use throng_soa::world::{DVec2, is_point};
 
 /// What a point of a straight path is, as a set of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -85,7 +85,7 @@ pub struct StraightOutcome {
 /// The portals of the corridor in hand. Grows to the longest corridor seen.
 #[derive(Clone, Debug, Default)]
 pub struct FunnelScratch {
-    portals: Vec<Portal>,
+    pub(super) portals: Vec<Portal>,
 }
 
 impl FunnelScratch {
@@ -108,12 +108,12 @@ impl FunnelScratch {
 
 /// The gate between two corridor polygons, walking from the first to the second.
 #[derive(Clone, Copy, Debug)]
-struct Portal {
+pub(super) struct Portal {
     /// Left end, or the exit of an off-mesh link.
-    left: DVec3,
+    pub(super) left: DVec3,
     /// Right end, or the entry of an off-mesh link.
-    right: DVec3,
-    off_mesh: bool,
+    pub(super) right: DVec3,
+    pub(super) off_mesh: bool,
 }
 
 /// Pulls a string through `corridor` from `start` to `end` and writes its points: the start, every
@@ -149,12 +149,7 @@ pub fn find_straight_path(
     };
     let start = closest_point_on_tile_poly(first_tile, first_index, start).point;
     let end = closest_point_on_tile_poly(last_tile, last_index, end).point;
-    let mut points = Points {
-        out,
-        count: 0,
-        max_corners,
-        truncated: max_corners == 0,
-    };
+    let mut points = Points::new(out, max_corners);
     if !points.truncated {
         pull(&scratch.portals, crosses, corridor, start, end, &mut points);
     }
@@ -167,7 +162,7 @@ pub fn find_straight_path(
 
 /// Collects the portals of the whole corridor and tells whether an off-mesh link is among them;
 /// `None` if the corridor is stale or does not hold together.
-fn collect_portals(
+pub(super) fn collect_portals(
     mesh: &TiledMesh,
     corridor: &[PolyRef],
     portals: &mut Vec<Portal>,
@@ -179,31 +174,42 @@ fn collect_portals(
     let (mut tile, mut index) = mesh.resolve(first)?;
     for &next in rest {
         let (next_tile, next_index) = mesh.resolve(next)?;
-        portals.push(match connection(tile, index, poly, next)? {
-            Connection::Edge(edge) => {
-                let (right, left) = edge_ends(tile, index, edge);
-                Portal {
-                    left,
-                    right,
-                    off_mesh: false,
-                }
-            }
-            Connection::Portal(link) => {
-                border_portal(tile, index, next, link.side, next_tile, next_index)?
-            }
-            Connection::OffMesh(link) => {
-                let (entry, exit) = link_ends(mesh, link)?;
-                crosses = true;
-                Portal {
-                    left: exit,
-                    right: entry,
-                    off_mesh: true,
-                }
-            }
-        });
+        let portal = portal(mesh, (tile, index, poly), (next_tile, next_index, next))?;
+        crosses |= portal.off_mesh;
+        portals.push(portal);
         (poly, tile, index) = (next, next_tile, next_index);
     }
     Some(crosses)
+}
+
+/// The gate from one polygon (tile, index, reference) to the next.
+#[inline]
+pub(super) fn portal(
+    mesh: &TiledMesh,
+    (tile, index, from): (&Tile, usize, PolyRef),
+    (next_tile, next_index, next): (&Tile, usize, PolyRef),
+) -> Option<Portal> {
+    Some(match connection(tile, index, from, next)? {
+        Connection::Edge(edge) => {
+            let (right, left) = edge_ends(tile, index, edge);
+            Portal {
+                left,
+                right,
+                off_mesh: false,
+            }
+        }
+        Connection::Portal(link) => {
+            border_portal(tile, index, next, link.side, next_tile, next_index)?
+        }
+        Connection::OffMesh(link) => {
+            let (entry, exit) = link_ends(mesh, link)?;
+            Portal {
+                left: exit,
+                right: entry,
+                off_mesh: true,
+            }
+        }
+    })
 }
 
 /// Entry and exit of the off-mesh link that leads from `from` to `to`, when they touch in no other way:
@@ -294,7 +300,7 @@ fn at_boundary(a: DVec3, b: DVec3, u: f64, along_z: bool) -> DVec3 {
 }
 
 /// Runs one funnel per stretch between off-mesh links.
-fn pull(
+pub(super) fn pull(
     portals: &[Portal],
     crosses: bool,
     corridor: &[PolyRef],
@@ -334,63 +340,135 @@ fn funnel(
     first: usize,
     end: usize,
     corridor: &[PolyRef],
-    mut apex: DVec3,
+    apex: DVec3,
     target: DVec3,
     points: &mut Points<'_>,
 ) -> Option<()> {
-    let (mut left, mut right) = (apex, apex);
-    // Portal the left and the right end were taken from.
-    let (mut left_at, mut right_at) = (first, first);
-    let mut at = first;
-    while at <= end {
-        let (next_left, next_right) = if at < end {
-            (portals[at].left, portals[at].right)
+    let (mut apex, mut at) = (apex, first);
+    let gate = |at: usize| {
+        if at < end {
+            portals[at].gate()
         } else {
-            (target, target)
-        };
-        if turn(apex, right, next_right) >= 0.0 {
-            if same_xz(apex, right) || turn(apex, left, next_right) < 0.0 {
-                (right, right_at) = (next_right, at);
-            } else {
-                points.add(left, StraightFlags::NONE, corridor[left_at + 1])?;
-                apex = left;
-                right = left;
-                right_at = left_at;
-                at = left_at + 1;
-                continue;
-            }
+            Gate::point(target)
         }
-        if turn(apex, left, next_left) <= 0.0 {
-            if same_xz(apex, left) || turn(apex, right, next_left) > 0.0 {
-                (left, left_at) = (next_left, at);
-            } else if right_at == end {
-                // The right end is the target itself: it is in sight.
-                break;
-            } else {
-                points.add(right, StraightFlags::NONE, corridor[right_at + 1])?;
-                apex = right;
-                left = right;
-                left_at = right_at;
-                at = right_at + 1;
-                continue;
-            }
-        }
-        at += 1;
+    };
+    while let Some(bend) = next_bend(plane(apex), at, end, gate) {
+        let portal = &portals[bend.portal];
+        let corner = if bend.left { portal.left } else { portal.right };
+        points.add(corner, StraightFlags::NONE, corridor[bend.portal + 1])?;
+        (apex, at) = (corner, bend.portal + 1);
     }
     Some(())
 }
 
-/// The output buffer, filled in order.
-struct Points<'a> {
-    out: &'a mut [StraightPathPoint],
-    count: usize,
-    max_corners: usize,
-    truncated: bool,
+/// A portal seen from above.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gate {
+    pub(super) left: DVec2,
+    pub(super) right: DVec2,
 }
 
-impl Points<'_> {
+impl Gate {
+    /// The gate that is one point: the target.
+    pub(super) fn point(at: DVec3) -> Self {
+        Self {
+            left: plane(at),
+            right: plane(at),
+        }
+    }
+}
+
+impl Portal {
+    #[inline]
+    pub(super) fn gate(&self) -> Gate {
+        Gate {
+            left: plane(self.left),
+            right: plane(self.right),
+        }
+    }
+}
+
+#[inline]
+pub(super) fn plane(p: DVec3) -> DVec2 {
+    DVec2::new(p.x, p.z)
+}
+
+/// Where a string bends: at an end of a portal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bend {
+    pub(super) portal: usize,
+    pub(super) left: bool,
+}
+
+/// The first bend of the string from `apex` through the portals `at..end`; `None` when the target is in
+/// sight. `gate(i)` gives portal `i`, and the target for `end`. What comes out depends on nothing else,
+/// so a string can be taken up again at any of its corners.
+#[inline]
+pub(super) fn next_bend(
+    apex: DVec2,
+    at: usize,
+    end: usize,
+    mut gate: impl FnMut(usize) -> Gate,
+) -> Option<Bend> {
+    let turn =
+        |b: DVec2, c: DVec2| (b.x - apex.x) * (c.y - apex.y) - (b.y - apex.y) * (c.x - apex.x);
+    let (mut left, mut right) = (apex, apex);
+    // Portal the left and the right end were taken from.
+    let (mut left_at, mut right_at) = (at, at);
+    for at in at..=end {
+        let next = gate(at);
+        if turn(right, next.right) >= 0.0 {
+            if apex == right || turn(left, next.right) < 0.0 {
+                (right, right_at) = (next.right, at);
+            } else {
+                return Some(Bend {
+                    portal: left_at,
+                    left: true,
+                });
+            }
+        }
+        if turn(left, next.left) <= 0.0 {
+            if apex == left || turn(right, next.left) > 0.0 {
+                (left, left_at) = (next.left, at);
+            } else if right_at == end {
+                // The right end is the target itself: it is in sight.
+                return None;
+            } else {
+                return Some(Bend {
+                    portal: right_at,
+                    left: false,
+                });
+            }
+        }
+    }
+    None
+}
+
+/// The output buffer, filled in order.
+pub(super) struct Points<'a> {
+    out: &'a mut [StraightPathPoint],
+    pub(super) count: usize,
+    max_corners: usize,
+    pub(super) truncated: bool,
+}
+
+impl<'a> Points<'a> {
+    pub(super) fn new(out: &'a mut [StraightPathPoint], max_corners: usize) -> Self {
+        Self {
+            out,
+            count: 0,
+            max_corners,
+            truncated: max_corners == 0,
+        }
+    }
+
     /// Adds a point or merges it into an equal last one; `None` once nothing more is wanted.
-    fn add(&mut self, position: DVec3, flags: StraightFlags, poly: PolyRef) -> Option<()> {
+    pub(super) fn add(
+        &mut self,
+        position: DVec3,
+        flags: StraightFlags,
+        poly: PolyRef,
+    ) -> Option<()> {
         if let Some(last) = self.out[..self.count].last_mut() {
             if last.position == position {
                 last.flags = last.flags | flags;

@@ -14,6 +14,9 @@ use throng_soa::world::is_point;
 /// How far outside a triangle a point may be, in barycentric coordinates, and still be in it.
 const INSIDE: f64 = 1e-9;
 
+/// A point outside by this much, in barycentric coordinates, is outside whatever rounding does.
+const CLEARLY: f64 = 1e-6;
+
 /// A point of a polygon and whether it lies straight above or below the position asked about.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClosestPoint {
@@ -36,6 +39,13 @@ pub fn closest_point_on_poly(
 ) -> Option<ClosestPoint> {
     let (tile, index) = mesh.resolve(poly)?;
     is_point(point).then(|| closest_point_on_tile_poly(tile, index, point))
+}
+
+/// Whether `point` lies straight above or below polygon `poly` of `tile`, its boundary included.
+#[inline]
+#[must_use]
+pub fn is_over_tile_poly(tile: &Tile, poly: usize, point: DVec3) -> bool {
+    outline_contains(tile.poly_ring(poly), point)
 }
 
 /// [`closest_point_on_poly`] for a polygon already resolved. `poly` must be a polygon of `tile`.
@@ -64,48 +74,123 @@ pub fn surface_height(tile: &Tile, poly: usize, x: f64, z: f64) -> f64 {
     if poly >= tile.poly_count() {
         return f64::NAN;
     }
+    let triangles = Triangles::of(tile, poly);
     if let Some(candidates) = tile.detail_grids.candidates(poly, x, z) {
-        for &triangle in candidates {
-            let [a, b, c] = detail_triangle(tile, poly, usize::from(triangle));
-            let place = barycentric(a, b, c, x, z);
-            if place.least >= -INSIDE {
-                return place.height;
+        let held = candidates
+            .iter()
+            .find_map(|&triangle| triangles.holds(usize::from(triangle), x, z));
+        if let Some(height) = held {
+            return height;
+        }
+    }
+    let held = (0..triangles.count()).find_map(|triangle| triangles.holds(triangle, x, z));
+    held.unwrap_or_else(|| triangles.nearest_plane(x, z))
+}
+
+/// The triangles of a polygon: its detail, or the fan of its outline.
+struct Triangles<'t> {
+    ring: &'t [DVec3],
+    /// Corner indices and vertices beyond the ring, tile-local.
+    detail: &'t [[u8; 4]],
+    extra: &'t [[f32; 3]],
+    origin: DVec3,
+}
+
+impl<'t> Triangles<'t> {
+    #[inline]
+    fn of(tile: &'t Tile, poly: usize) -> Self {
+        let data = tile.data();
+        let mesh = data.detail_meshes[poly];
+        let (triangles, vertices) = (mesh.triangle_base as usize, mesh.vertex_base as usize);
+        Self {
+            ring: tile.poly_ring(poly),
+            detail: &data.detail_triangles[triangles..][..usize::from(mesh.triangle_count)],
+            extra: &data.detail_vertices[vertices..][..usize::from(mesh.vertex_count)],
+            origin: tile.origin,
+        }
+    }
+
+    #[inline]
+    fn count(&self) -> usize {
+        if self.detail.is_empty() {
+            self.ring.len().saturating_sub(2)
+        } else {
+            self.detail.len()
+        }
+    }
+
+    #[inline]
+    fn corners(&self, triangle: usize) -> [DVec3; 3] {
+        if self.detail.is_empty() {
+            return [
+                self.ring[0],
+                self.ring[triangle + 1],
+                self.ring[triangle + 2],
+            ];
+        }
+        let [a, b, c, _] = self.detail[triangle];
+        [self.corner(a), self.corner(b), self.corner(c)]
+    }
+
+    #[inline]
+    fn corner(&self, index: u8) -> DVec3 {
+        let index = usize::from(index);
+        match self.ring.get(index) {
+            Some(&corner) => corner,
+            None => {
+                let local = self.extra[index - self.ring.len()];
+                DVec3::new(
+                    self.origin.x + f64::from(local[0]),
+                    self.origin.y + f64::from(local[1]),
+                    self.origin.z + f64::from(local[2]),
+                )
             }
         }
     }
-    scan(tile, poly, x, z)
-}
 
-/// The plain scan behind [`surface_height`].
-fn scan(tile: &Tile, poly: usize, x: f64, z: f64) -> f64 {
-    let ring = tile.poly_ring(poly);
-    let detail = usize::from(tile.data().detail_meshes[poly].triangle_count);
-    let fan = ring.len().saturating_sub(2);
-    let fallback = ring.first().map_or(f64::NAN, |corner| corner.y);
-    let mut nearest = Place {
-        height: fallback,
-        least: f64::NEG_INFINITY,
-    };
-    for triangle in 0..if detail > 0 { detail } else { fan } {
-        let [a, b, c] = if detail > 0 {
-            detail_triangle(tile, poly, triangle)
-        } else {
-            [ring[0], ring[triangle + 1], ring[triangle + 2]]
-        };
+    /// The height of the triangle at (x, z) when the point is in it.
+    #[inline]
+    fn holds(&self, triangle: usize, x: f64, z: f64) -> Option<f64> {
+        let [a, b, c] = self.corners(triangle);
+        if is_clearly_outside(a, b, c, x, z) {
+            return None;
+        }
         let place = barycentric(a, b, c, x, z);
-        if place.least >= -INSIDE {
-            return place.height;
-        }
-        if place.least > nearest.least {
-            nearest = place;
-        }
+        (place.least >= -INSIDE).then_some(place.height)
     }
-    nearest.height
+
+    /// The plane of the triangle that the point violates least.
+    #[cold]
+    fn nearest_plane(&self, x: f64, z: f64) -> f64 {
+        let mut nearest = Place {
+            height: self.ring.first().map_or(f64::NAN, |corner| corner.y),
+            least: f64::NEG_INFINITY,
+        };
+        for triangle in 0..self.count() {
+            let [a, b, c] = self.corners(triangle);
+            let place = barycentric(a, b, c, x, z);
+            if place.least > nearest.least {
+                nearest = place;
+            }
+        }
+        nearest.height
+    }
 }
 
+/// Whether the point is outside by much more than any tolerance or rounding, without a division: most
+/// triangles of a polygon are.
 #[inline]
-fn detail_triangle(tile: &Tile, poly: usize, triangle: usize) -> [DVec3; 3] {
-    [0, 1, 2].map(|corner| tile.detail_corner(poly, triangle, corner))
+fn is_clearly_outside(a: DVec3, b: DVec3, c: DVec3, x: f64, z: f64) -> bool {
+    let (e1x, e1z) = (b.x - a.x, b.z - a.z);
+    let (e2x, e2z) = (c.x - a.x, c.z - a.z);
+    let (px, pz) = (x - a.x, z - a.z);
+    let area = e1x * e2z - e1z * e2x;
+    let slack = CLEARLY * area.abs();
+    let sign = if area < 0.0 { -1.0 } else { 1.0 };
+    let v = (px * e2z - pz * e2x) * sign;
+    let w = (e1x * pz - e1z * px) * sign;
+    // With no area the slack is 0 and what is left is decided by the exact rule, which holds nothing.
+    v < -slack || w < -slack || v + w > area.abs() + slack
 }
 
 /// Where a point stands in a triangle.

@@ -2,7 +2,9 @@
 
 use super::CorridorRow;
 use crate::navigator::Navigator;
-use throng_query::mesh::{QueryStatus, StraightPathPoint, find_straight_path};
+use throng_query::mesh::{
+    QueryStatus, StraightPathPoint, find_remembered_path, find_straight_path,
+};
 use throng_soa::mesh::{PolyRef, TiledMesh};
 use throng_soa::world::{DVec3, distance_xz};
 
@@ -11,7 +13,7 @@ use throng_soa::world::{DVec3, distance_xz};
 ///
 /// [`QueryStatus::InvalidCorridor`] when the mesh has changed under the corridor.
 pub fn find_corners(
-    corridor: &CorridorRow<'_>,
+    corridor: &mut CorridorRow<'_>,
     mesh: &TiledMesh,
     max_corners: usize,
     navigator: &mut Navigator,
@@ -21,15 +23,30 @@ pub fn find_corners(
             .corners
             .resize(max_corners, StraightPathPoint::default());
     }
-    let outcome = find_straight_path(
-        mesh,
-        corridor.head.position,
-        corridor.head.target,
-        corridor.polys(),
-        &mut navigator.funnel,
-        &mut navigator.corners[..max_corners],
-        max_corners,
-    );
+    let (position, target) = (corridor.head.position, corridor.head.target);
+    let polys = &corridor.path[..(corridor.head.count as usize).min(corridor.path.len())];
+    let out = &mut navigator.corners[..max_corners];
+    let outcome = match &mut corridor.memory {
+        Some(memory) => find_remembered_path(
+            mesh,
+            (position, memory.settled),
+            target,
+            polys,
+            &mut memory.string,
+            &mut navigator.funnel,
+            out,
+            max_corners,
+        ),
+        None => find_straight_path(
+            mesh,
+            position,
+            target,
+            polys,
+            &mut navigator.funnel,
+            out,
+            max_corners,
+        ),
+    };
     navigator.corner_count = outcome.count;
     outcome.status
 }

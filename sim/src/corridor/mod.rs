@@ -7,12 +7,15 @@
 //! A corridor never holds a polygon twice, and each polygon is entered from the one before it.
 
 mod corners;
+mod memory;
 mod moves;
 mod repair;
 mod replan;
 mod shortcuts;
 mod standalone;
 pub(crate) mod state;
+
+pub(crate) use memory::CorridorMemory;
 
 pub use corners::{corridor_length, find_corners};
 pub use moves::{move_along, move_position, move_target};
@@ -36,6 +39,8 @@ pub struct CorridorRow<'a> {
     pub head: &'a mut CorridorHead,
     /// The polygons' storage.
     pub path: &'a mut [PolyRef],
+    /// What a crowd remembers of it. Whoever changes polygons, position or target says so.
+    pub(crate) memory: Option<&'a mut CorridorMemory>,
 }
 
 impl CorridorRow<'_> {
@@ -53,6 +58,22 @@ impl CorridorRow<'_> {
         (self.head.capacity as usize).min(self.path.len())
     }
 
+    /// Notes that the polygons or the target changed.
+    pub(crate) fn forget_polygons(&mut self) {
+        if let Some(memory) = &mut self.memory {
+            memory.polygons_changed();
+        }
+    }
+
+    /// Moves the agent to `position`. `settled` says that it is its own closest point on the first
+    /// polygon.
+    pub(crate) fn set_position(&mut self, position: DVec3, settled: bool) {
+        self.head.position = position;
+        if let Some(memory) = &mut self.memory {
+            memory.settled = settled;
+        }
+    }
+
     /// Starts over: one polygon, the agent at `position` on it, no target.
     pub fn reset(&mut self, poly: PolyRef, position: DVec3) {
         *self.head = CorridorHead {
@@ -66,6 +87,8 @@ impl CorridorRow<'_> {
             from_start: false,
         };
         self.path[0] = poly;
+        self.forget_polygons();
+        self.set_position(position, false);
     }
 
     /// Sets where the agent wants to go; the next replan starts at the agent.
@@ -77,6 +100,7 @@ impl CorridorRow<'_> {
         self.head.target = target;
         self.head.target_poly = PolyRef::INVALID;
         self.head.complete = false;
+        self.forget_polygons();
         self.request_replan();
         Ok(())
     }
@@ -93,6 +117,9 @@ impl CorridorRow<'_> {
         if first > 0 && first < count {
             self.path.copy_within(first..count, 0);
             self.head.count = (count - first) as u32;
+            if let Some(memory) = &mut self.memory {
+                memory.trimmed(first);
+            }
         }
     }
 
@@ -106,6 +133,7 @@ impl CorridorRow<'_> {
             .copy_within(replaced..replaced + kept, front.len());
         self.path[..front.len()].copy_from_slice(front);
         self.head.count = (front.len() + kept) as u32;
+        self.forget_polygons();
         if kept < count - replaced {
             self.head.complete = false;
             self.head.needs_replan = true;

@@ -2,8 +2,11 @@
 
 use super::{CorridorRow, cut_loops};
 use crate::navigator::Navigator;
-use throng_query::mesh::{Filter, RaycastStatus, closest_point_on_poly, move_along_surface};
-use throng_soa::mesh::{PolyRef, TiledMesh};
+use throng_query::mesh::{
+    Filter, RaycastStatus, closest_point_on_poly, closest_point_on_tile_poly, is_over_tile_poly,
+    move_along_surface,
+};
+use throng_soa::mesh::{PolyRef, Tile, TiledMesh};
 use throng_soa::world::{DVec3, distance_xz_sq, is_point};
 
 /// How far outside an outline a point may be and still count as held by it, units.
@@ -43,7 +46,7 @@ pub fn move_position<F: Filter + ?Sized>(
         cut_loops(&mut navigator.route, 0);
         corridor.replace_front(&navigator.route, replaced);
     }
-    corridor.head.position = moved.point;
+    corridor.set_position(moved.point, false);
     true
 }
 
@@ -73,6 +76,7 @@ pub fn move_target<F: Filter + ?Sized>(
     if !corridor.head.complete {
         corridor.head.target = to;
         corridor.head.target_poly = PolyRef::INVALID;
+        corridor.forget_polygons();
         corridor.head.needs_replan = true;
         return true;
     }
@@ -108,6 +112,7 @@ pub fn move_target<F: Filter + ?Sized>(
     }
     corridor.head.target = moved.point;
     corridor.head.target_poly = moved.poly;
+    corridor.forget_polygons();
     true
 }
 
@@ -122,7 +127,7 @@ pub fn move_along(
     limit: usize,
 ) -> bool {
     let limit = limit.min(corridor.head.count as usize);
-    let mut best: Option<(f64, usize, DVec3)> = None;
+    let mut best: Option<Held<'_>> = None;
     for (i, &poly) in corridor.path[..limit].iter().enumerate() {
         let Some((tile, index)) = mesh.resolve(poly) else {
             continue;
@@ -135,21 +140,56 @@ pub fn move_along(
         if !near {
             continue;
         }
-        let Some(closest) = closest_point_on_poly(mesh, poly, to) else {
-            continue;
+        let over = is_over_tile_poly(tile, index, to);
+        let mut held = Held {
+            place: i,
+            tile,
+            index,
+            over,
+            point: None,
         };
-        if !closest.over_polygon && distance_xz_sq(closest.point, to) > HOLD * HOLD {
+        if !over && distance_xz_sq(held.point(to), to) > HOLD * HOLD {
             continue;
         }
-        let dy = (closest.point.y - to.y).abs();
-        if best.is_none_or(|(least, ..)| dy <= least + SAME_HEIGHT) {
-            best = Some((dy, i, closest.point));
-        }
+        best = Some(match best {
+            None => held,
+            Some(mut least) => {
+                let (dy, least_dy) = (held.height_off(to), least.height_off(to));
+                if dy <= least_dy + SAME_HEIGHT {
+                    held
+                } else {
+                    least
+                }
+            }
+        });
     }
-    let Some((_, first, point)) = best else {
+    let Some(mut held) = best else {
         return false;
     };
-    corridor.trim_front(first);
-    corridor.head.position = point;
+    let point = held.point(to);
+    corridor.trim_front(held.place);
+    corridor.set_position(point, held.over);
     true
+}
+
+/// A corridor polygon that holds a point. Its height there is worked out when it is asked for: where
+/// one polygon alone holds the point, that is once.
+struct Held<'m> {
+    place: usize,
+    tile: &'m Tile,
+    index: usize,
+    over: bool,
+    point: Option<DVec3>,
+}
+
+impl Held<'_> {
+    fn point(&mut self, to: DVec3) -> DVec3 {
+        let (tile, index) = (self.tile, self.index);
+        let closest = || closest_point_on_tile_poly(tile, index, to).point;
+        *self.point.get_or_insert_with(closest)
+    }
+
+    fn height_off(&mut self, to: DVec3) -> f64 {
+        (self.point(to).y - to.y).abs()
+    }
 }

@@ -27,16 +27,21 @@ pub fn validate<F: Filter + ?Sized>(
 ) -> CorridorStatus {
     let polys = corridor.polys();
     let checked = polys.len().min(look_ahead);
+    let revision = mesh.revision();
+    let memory = corridor.memory.as_ref();
+    let known = memory.map_or(0, |memory| memory.checked(revision));
     let usable = |i: usize| {
         mesh.resolve(polys[i]).is_some_and(|(tile, index)| {
             filter.passes(tile.poly_flags[index], tile.poly_area[index])
         })
     };
-    if polys.is_empty() || (checked > 0 && !usable(0)) {
+    if polys.is_empty() || (checked > 0 && known == 0 && !usable(0)) {
         return CorridorStatus::Invalid;
     }
-    let broken = (1..checked).find(|&i| !connects(mesh, polys[i - 1], polys[i], filter));
+    let unknown = known.max(1)..checked;
+    let broken = { unknown }.find(|&i| !connects(mesh, polys[i - 1], polys[i], filter));
     if let Some(count) = broken {
+        corridor.forget_polygons();
         let head = &mut corridor.head;
         head.count = count as u32;
         head.complete = false;
@@ -45,6 +50,9 @@ pub fn validate<F: Filter + ?Sized>(
         return CorridorStatus::Trimmed;
     }
     let whole = checked == polys.len();
+    if let Some(memory) = &mut corridor.memory {
+        memory.set_checked(revision, checked);
+    }
     let head = &mut corridor.head;
     if whole && head.complete && mesh.resolve(head.target_poly).is_none() {
         head.complete = false;
@@ -71,7 +79,8 @@ pub fn relocate<F: Filter + ?Sized>(
     }
     corridor.path[0] = nearest.poly;
     corridor.head.count = 1;
-    corridor.head.position = nearest.point;
+    corridor.forget_polygons();
+    corridor.set_position(nearest.point, false);
     corridor.head.complete = false;
     corridor.request_replan();
     Ok(true)

@@ -124,6 +124,7 @@ pub(super) fn adopt(corridor: &mut CorridorRow<'_>, route: &[PolyRef]) -> bool {
     let count = route.len().min(corridor.capacity());
     corridor.path[..count].copy_from_slice(&route[..count]);
     corridor.head.count = count as u32;
+    corridor.forget_polygons();
     let cut = count < route.len();
     if cut {
         corridor.head.complete = false;

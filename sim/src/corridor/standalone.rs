@@ -58,6 +58,7 @@ impl PathCorridor {
         CorridorRow {
             head: &mut self.head,
             path: &mut self.path,
+            memory: None,
         }
     }
 

@@ -9,8 +9,8 @@ use super::plan::AgentPlan;
 use super::snapshot::StartTable;
 use super::walls::{FacingWalls, WallPiece};
 use crate::orca::{HalfPlane, ProgramScratch, for_agent, solve};
-use throng_soa::agents::{AgentTable, Walk, WallTable};
-use throng_soa::world::{DVec2, distance_xz, dot2, length2};
+use throng_soa::agents::{Walk, WallTable};
+use throng_soa::world::{DVec2, DVec3, distance_xz, dot2, length2};
 
 /// Relative position of two agents at one place.
 const APART: f64 = 1e-3;
@@ -27,7 +27,7 @@ const EIGHTH_TURN: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// What stage 2 reads.
 pub(super) struct AvoidView<'a> {
-    pub(super) agents: &'a AgentTable,
+    pub(super) profile_of: &'a [u32],
     pub(super) starts: &'a StartTable,
     pub(super) plans: &'a [AgentPlan],
     pub(super) walks: &'a [Walk],
@@ -60,23 +60,24 @@ pub(crate) struct Avoided {
     pub(crate) wanted: DVec2,
 }
 
-/// The velocity of the agent in `slot`.
-pub(super) fn avoid(view: &AvoidView<'_>, slot: usize, scratch: &mut AvoidScratch) -> Avoided {
+/// The velocity of the agent of a rank.
+pub(super) fn avoid(view: &AvoidView<'_>, rank: usize, scratch: &mut AvoidScratch) -> Avoided {
     scratch.planes.clear();
     scratch.hard = 0;
+    let slot = view.grid.order()[rank] as usize;
     let plan = &view.plans[slot];
     let alone = Avoided {
         velocity: plan.plan.wanted,
         wanted: plan.plan.wanted,
     };
-    if !view.agents.active[slot] || plan.crossing {
+    if plan.crossing {
         return alone;
     }
-    let profile = &view.profiles[view.agents.profile[slot] as usize];
+    let profile = &view.profiles[view.profile_of[slot] as usize];
     if profile.options.quality == AvoidanceQuality::Off {
         return alone;
     }
-    let position = view.starts.position[slot];
+    let position = view.starts.position[rank];
     let mut near = [Neighbor::default(); MOST_NEIGHBORS];
     let found = view.grid.nearest(
         position.x,
@@ -88,14 +89,15 @@ pub(super) fn avoid(view: &AvoidView<'_>, slot: usize, scratch: &mut AvoidScratc
     let near = &near[..found];
     let mut wanted = plan.plan.wanted;
     if profile.options.separation_distance > 0.0 {
-        wanted = separate(view, slot, profile, near, wanted);
+        wanted = separate(view, rank, profile, near, wanted);
     }
-    wall_planes(view, slot, profile, scratch);
+    wall_planes(view, slot, position, profile, scratch);
     wanted = prefer_side(profile, wanted, scratch);
-    neighbor_planes(view, slot, profile, near, scratch);
+    neighbor_planes(view, rank, profile, near, scratch);
     let limit = profile.options.max_speed;
     let mut velocity = permitted(limit, wanted, scratch);
-    if is_blocked(view, slot, profile, near, wanted, velocity) {
+    let away = || distance_xz(position, view.walks[slot].destination);
+    if is_blocked(view, away, profile, near, wanted, velocity) {
         velocity = way_round(limit, wanted, velocity, scratch);
     }
     Avoided { velocity, wanted }
@@ -114,13 +116,14 @@ fn permitted(limit: f64, wanted: DVec2, scratch: &mut AvoidScratch) -> DVec2 {
 /// Adds a push away from every neighbour nearer than the separation distance.
 fn separate(
     view: &AvoidView<'_>,
-    slot: usize,
+    rank: usize,
     profile: &Profile,
     near: &[Neighbor],
     wanted: DVec2,
 ) -> DVec2 {
     let options = &profile.options;
-    let own = view.starts.position[slot];
+    let own = view.starts.position[rank];
+    let slot = view.grid.order()[rank];
     let mut sum = wanted;
     for neighbor in near {
         let distance = neighbor.distance_sq.sqrt();
@@ -129,9 +132,9 @@ fn separate(
         }
         let t = 1.0 - distance / options.separation_distance;
         let strength = options.separation_weight * options.max_speed * (t * t);
-        let other = view.starts.position[neighbor.slot as usize];
+        let other = view.starts.position[neighbor.rank as usize];
         let away = if distance <= TOGETHER {
-            if (neighbor.slot as usize) < slot {
+            if neighbor.slot < slot {
                 DVec2::X
             } else {
                 -DVec2::X
@@ -148,12 +151,18 @@ fn separate(
     sum
 }
 
-fn wall_planes(view: &AvoidView<'_>, slot: usize, profile: &Profile, scratch: &mut AvoidScratch) {
+fn wall_planes(
+    view: &AvoidView<'_>,
+    slot: usize,
+    position: DVec3,
+    profile: &Profile,
+    scratch: &mut AvoidScratch,
+) {
     let pieces = &view.pieces[slot][..view.walls.count[slot] as usize];
     scratch.wall_distances.clear();
     scratch.facing.collect(
         pieces,
-        view.starts.position[slot],
+        position,
         profile,
         view.max_walls,
         &mut scratch.planes,
@@ -184,34 +193,33 @@ fn prefer_side(profile: &Profile, wanted: DVec2, scratch: &AvoidScratch) -> DVec
 
 fn neighbor_planes(
     view: &AvoidView<'_>,
-    slot: usize,
+    rank: usize,
     profile: &Profile,
     near: &[Neighbor],
     scratch: &mut AvoidScratch,
 ) {
-    let own = view.starts.position[slot];
-    let priority = view.agents.priority[slot];
+    let starts = view.starts;
+    let own = starts.position[rank];
+    let slot = view.grid.order()[rank];
+    let priority = starts.priority[rank];
     for neighbor in near {
-        let other = neighbor.slot as usize;
-        let at = view.starts.position[other];
+        let other = neighbor.rank as usize;
+        let at = starts.position[other];
         let mut relative = DVec2::new(at.x - own.x, at.z - own.z);
         if relative == DVec2::ZERO {
-            relative.x = if slot > other { APART } else { -APART };
+            relative.x = if slot > neighbor.slot { APART } else { -APART };
         }
-        let share = if view.plans[other].crossing {
+        let share = if starts.crossing[other] {
             1.0
         } else {
-            let theirs = view.agents.priority[other];
+            let theirs = starts.priority[other];
             theirs / (priority + theirs)
         };
-        let their_radius = view.profiles[view.agents.profile[other] as usize]
-            .options
-            .radius;
         scratch.planes.push(for_agent(
             relative,
-            view.starts.velocity[slot],
-            view.starts.velocity[other],
-            profile.options.radius + their_radius,
+            starts.velocity[rank],
+            starts.velocity[other],
+            profile.options.radius + starts.radius[other],
             profile.time_horizon,
             view.dt,
             share,
@@ -222,7 +230,7 @@ fn neighbor_planes(
 /// Whether somebody standing holds the agent up, far from where it wants to be.
 fn is_blocked(
     view: &AvoidView<'_>,
-    slot: usize,
+    away: impl FnOnce() -> f64,
     profile: &Profile,
     near: &[Neighbor],
     wanted: DVec2,
@@ -231,8 +239,7 @@ fn is_blocked(
     let wanted_sq = dot2(wanted, wanted);
     let slow = dot2(velocity, velocity) < (BLOCKED_SHARE * BLOCKED_SHARE) * wanted_sq;
     slow && near.iter().any(|n| !view.plans[n.slot as usize].walking)
-        && distance_xz(view.starts.position[slot], view.walks[slot].destination)
-            > QUEUE_RADII * profile.options.radius
+        && away() > QUEUE_RADII * profile.options.radius
 }
 
 /// The fastest of the permitted velocities nearest to the wanted one and its quarter and eighth

@@ -98,7 +98,7 @@ pub(super) fn enter_links(
         }
         if !taken && has_room(&rows, slot, profiles, scratch) {
             let (agents, routes) = (&mut rows.agents, &mut rows.routes);
-            let mut row = follower_row(agents, routes, rows.paths, slot);
+            let mut row = follower_row(agents, routes, rows.paths, rows.memories, slot);
             if enter(&mut row, &profile.follower) {
                 rows.plans[slot] = AgentPlan {
                     crossing: true,

@@ -27,6 +27,7 @@ pub use step::Stage;
 pub use view::{Agent, CrowdColumns};
 pub use walls::WallPiece;
 
+use crate::corridor::CorridorMemory;
 use crate::follower::{self, FollowerRow, complete_link};
 use crate::navigator::Navigator;
 use crate::orca::HalfPlane;
@@ -43,7 +44,7 @@ use throng_query::mesh::{NodeModel, PathStatus, QueryFilter, find_nearest_poly};
 use throng_soa::agents::{AgentSlot, AgentState, AgentTable, RouteTable, WallTable};
 use throng_soa::error::ArgumentError;
 use throng_soa::mesh::{PolyRef, TiledMesh};
-use throng_soa::world::{DVec3, check_point};
+use throng_soa::world::{DVec2, DVec3, check_point};
 
 /// Nodes of a worker's searches around an agent.
 const LOCAL_NODES: u32 = 8192;
@@ -120,6 +121,7 @@ pub struct Crowd {
     agents: AgentTable,
     routes: RouteTable,
     paths: Vec<Box<[PolyRef]>>,
+    memories: Vec<Option<Box<CorridorMemory>>>,
     walls: WallTable,
     pieces: Vec<Box<[WallPiece]>>,
     plans: Vec<AgentPlan>,
@@ -130,6 +132,8 @@ pub struct Crowd {
     step_count: u64,
     // Made anew by every step.
     starts: StartTable,
+    start_velocities: Vec<DVec2>,
+    avoided: Vec<Avoided>,
     grid: NeighborGrid,
     entries: EntryScratch,
     recorded: Vec<Recorded>,
@@ -156,6 +160,7 @@ impl Crowd {
             agents: AgentTable::default(),
             routes: RouteTable::default(),
             paths: Vec::new(),
+            memories: Vec::new(),
             walls: WallTable::default(),
             pieces: Vec::new(),
             plans: Vec::new(),
@@ -164,6 +169,8 @@ impl Crowd {
             next_id: 0,
             step_count: 0,
             starts: StartTable::default(),
+            start_velocities: Vec::new(),
+            avoided: Vec::new(),
             grid: NeighborGrid::default(),
             entries: EntryScratch::default(),
             solved: Vec::new(),
@@ -444,7 +451,10 @@ impl Crowd {
             + self.paths.capacity() * size_of::<Box<[PolyRef]>>()
             + self.pieces.capacity() * size_of::<Box<[WallPiece]>>()
             + self.plans.capacity() * size_of::<AgentPlan>()
-            + self.solved.capacity() * size_of::<Avoided>()
+            + (self.solved.capacity() + self.avoided.capacity()) * size_of::<Avoided>()
+            + self.memories.capacity() * size_of::<Option<Box<CorridorMemory>>>()
+            + self.memories.iter().flatten().count() * size_of::<CorridorMemory>()
+            + self.start_velocities.capacity() * size_of::<DVec2>()
             + paths.sum::<usize>()
             + pieces.sum::<usize>()
     }
@@ -483,28 +493,29 @@ impl Crowd {
         self.agents.resize(slots);
         self.routes.resize(slots);
         self.walls.resize(slots);
-        self.starts.resize(slots);
+        self.start_velocities.resize(slots, DVec2::ZERO);
         self.plans.resize(slots, AgentPlan::default());
         self.solved.resize(slots, Avoided::default());
         self.paths.resize_with(slots, Box::default);
+        self.memories.resize_with(slots, || None);
         self.pieces.resize_with(slots, Box::default);
         if self.options.record_constraints {
             self.recorded.resize_with(slots, Recorded::default);
         }
     }
 
-    /// Gives a slot room for its agent's corridor and boundary pieces: the one place where walking
-    /// agents' storage is allocated. A slot keeps its room for the next agent of the same needs.
+    /// Gives a slot room for its agent's corridor and the boundary pieces of ordinary ground; where
+    /// there are more, the room for them grows. A slot keeps its room for the next agent of the same
+    /// needs.
     fn make_room(&mut self, slot: usize) {
+        self.memories[slot].get_or_insert_default().clear();
         let profile = self.profiles.get(self.agents.profile[slot]);
         let polygons = profile.follower.corridor_capacity as usize;
         if self.paths[slot].len() != polygons {
             self.paths[slot] = vec![PolyRef::INVALID; polygons].into();
         }
-        let pieces = self.options.max_walls_per_agent as usize;
-        if self.pieces[slot].len() != pieces {
-            self.pieces[slot] = vec![WallPiece::default(); pieces].into();
-        }
+        let most = self.options.max_walls_per_agent as usize;
+        walls::make_room(&mut self.pieces[slot], 1, most);
     }
 
     /// Runs `body` on one agent's row with the first worker's scratch.
@@ -515,7 +526,13 @@ impl Crowd {
     ) -> R {
         let mut agents = self.agents.chunk();
         let mut routes = self.routes.chunk();
-        let mut row = follower_row(&mut agents, &mut routes, &mut self.paths, slot);
+        let mut row = follower_row(
+            &mut agents,
+            &mut routes,
+            &mut self.paths,
+            &mut self.memories,
+            slot,
+        );
         let filter = &self.options.filter;
         self.workers
             .with(|scratch| body(&mut row, filter, &mut scratch.navigator))

@@ -2,6 +2,7 @@
 
 use super::options::Profile;
 use super::plan::{AgentPlan, follower_row};
+use crate::corridor::CorridorMemory;
 use crate::follower::{apply, nudge};
 use crate::navigator::Navigator;
 use throng_query::mesh::QueryFilter;
@@ -15,6 +16,7 @@ pub(super) struct MotionRows<'a> {
     pub(super) agents: AgentChunk<'a>,
     pub(super) routes: RouteChunk<'a>,
     pub(super) paths: &'a mut [Box<[PolyRef]>],
+    pub(super) memories: &'a mut [Option<Box<CorridorMemory>>],
 }
 
 impl Chunk for MotionRows<'_> {
@@ -26,16 +28,19 @@ impl Chunk for MotionRows<'_> {
         let agents = self.agents.split(at);
         let routes = self.routes.split(at);
         let paths = self.paths.split_at_mut(at);
+        let memories = self.memories.split_at_mut(at);
         (
             Self {
                 agents: agents.0,
                 routes: routes.0,
                 paths: paths.0,
+                memories: memories.0,
             },
             Self {
                 agents: agents.1,
                 routes: routes.1,
                 paths: paths.1,
+                memories: memories.1,
             },
         )
     }
@@ -66,7 +71,13 @@ pub(super) fn move_agent(
     let profile = &profiles[rows.agents.profile[i] as usize];
     let limit = profile.options.max_acceleration * step.dt;
     let velocity = limited(step.start_velocity, step.solved, limit);
-    let mut row = follower_row(&mut rows.agents, &mut rows.routes, rows.paths, i);
+    let mut row = follower_row(
+        &mut rows.agents,
+        &mut rows.routes,
+        rows.paths,
+        rows.memories,
+        i,
+    );
     if step.plan.walking {
         let (options, plan) = (&profile.follower, &step.plan.plan);
         apply(

@@ -5,13 +5,15 @@
 //! the same set. Cells are counted and filled in slot order, so agents of one cell stand together
 //! and a row of cells is one run of memory.
 
-/// A neighbour: squared distance in the plane and slot.
+/// A neighbour: squared distance in the plane, slot, and rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Neighbor {
     /// Squared distance between the centres.
     pub(crate) distance_sq: f64,
     /// Slot of the other agent.
     pub(crate) slot: u32,
+    /// Its place in the sorted columns.
+    pub(crate) rank: u32,
 }
 
 /// Positions sorted by cell. Rebuilt every step; keeps its storage.
@@ -99,6 +101,12 @@ impl NeighborGrid {
         self.cell_first[0] = 0;
     }
 
+    /// Slots in the order of the cells, slot order within a cell: neighbours stand near each other. The
+    /// place of a slot in it is its rank.
+    pub(crate) fn order(&self) -> &[u32] {
+        &self.slot
+    }
+
     /// Heap bytes of the sorted columns.
     pub(super) fn heap_bytes(&self) -> usize {
         (self.cell_first.capacity() + self.cell_of.capacity() + self.slot.capacity())
@@ -171,13 +179,18 @@ impl NeighborGrid {
             .zip(&self.z[first..end])
             .zip(&self.slot[first..end]);
         let mut within = look.within();
-        for ((&other_x, &other_z), &slot) in run {
+        for (i, ((&other_x, &other_z), &slot)) in run.enumerate() {
             let (dx, dz) = (other_x - look.x, other_z - look.z);
             let distance_sq = dx * dx + dz * dz;
             if distance_sq > within || slot == look.own || distance_sq >= look.reach_sq {
                 continue;
             }
-            insert(look.out, &mut look.found, Neighbor { distance_sq, slot });
+            let neighbor = Neighbor {
+                distance_sq,
+                slot,
+                rank: (first + i) as u32,
+            };
+            insert(look.out, &mut look.found, neighbor);
             within = look.within();
         }
         if look.found == look.out.len() {

@@ -2,7 +2,7 @@
 
 use super::options::{CrowdOptions, Profile};
 use super::walls::{WallPiece, refresh_walls};
-use crate::corridor::CorridorRow;
+use crate::corridor::{CorridorMemory, CorridorRow};
 use crate::follower::{self, FollowerRow, OffMeshMode, Plan, SteerKind, enter, set_destination};
 use crate::navigator::Navigator;
 use throng_query::mesh::closest_point_on_poly;
@@ -16,6 +16,7 @@ pub(super) struct PlanRows<'a> {
     pub(super) agents: AgentChunk<'a>,
     pub(super) routes: RouteChunk<'a>,
     pub(super) paths: &'a mut [Box<[PolyRef]>],
+    pub(super) memories: &'a mut [Option<Box<CorridorMemory>>],
     pub(super) walls: WallChunk<'a>,
     pub(super) pieces: &'a mut [Box<[WallPiece]>],
     pub(super) plans: &'a mut [AgentPlan],
@@ -30,6 +31,7 @@ impl Chunk for PlanRows<'_> {
         let agents = self.agents.split(at);
         let routes = self.routes.split(at);
         let paths = self.paths.split_at_mut(at);
+        let memories = self.memories.split_at_mut(at);
         let walls = self.walls.split(at);
         let pieces = self.pieces.split_at_mut(at);
         let plans = self.plans.split_at_mut(at);
@@ -38,6 +40,7 @@ impl Chunk for PlanRows<'_> {
                 agents: agents.0,
                 routes: routes.0,
                 paths: paths.0,
+                memories: memories.0,
                 walls: walls.0,
                 pieces: pieces.0,
                 plans: plans.0,
@@ -46,6 +49,7 @@ impl Chunk for PlanRows<'_> {
                 agents: agents.1,
                 routes: routes.1,
                 paths: paths.1,
+                memories: memories.1,
                 walls: walls.1,
                 pieces: pieces.1,
                 plans: plans.1,
@@ -79,7 +83,13 @@ pub(super) fn plan_agent(
     }
     let profile = &profiles[rows.agents.profile[i] as usize];
     let filter = &options.filter;
-    let mut row = follower_row(&mut rows.agents, &mut rows.routes, rows.paths, i);
+    let mut row = follower_row(
+        &mut rows.agents,
+        &mut rows.routes,
+        rows.paths,
+        rows.memories,
+        i,
+    );
     if *row.state == AgentState::Arrived && was_pushed_away(&row, mesh, profile) {
         let destination = row.walk.destination;
         // The destination was checked when it was set.
@@ -131,6 +141,7 @@ pub(super) fn follower_row<'r>(
     agents: &'r mut AgentChunk<'_>,
     routes: &'r mut RouteChunk<'_>,
     paths: &'r mut [Box<[PolyRef]>],
+    memories: &'r mut [Option<Box<CorridorMemory>>],
     i: usize,
 ) -> FollowerRow<'r> {
     FollowerRow {
@@ -144,6 +155,7 @@ pub(super) fn follower_row<'r>(
         corridor: CorridorRow {
             head: &mut routes.corridor[i],
             path: &mut paths[i],
+            memory: memories[i].as_deref_mut(),
         },
     }
 }

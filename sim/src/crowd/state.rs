@@ -12,6 +12,7 @@ use super::avoid::Avoided;
 use super::options::AgentOptions;
 use super::plan::AgentPlan;
 use super::settings_bytes::read_options;
+use super::walls::make_room;
 use super::{Crowd, WallPiece};
 use crate::corridor::CorridorRow;
 use crate::follower::FollowerRow;
@@ -300,6 +301,8 @@ impl Crowd {
         self.walls.center[slot] = agent.walls.map_or(DVec2::ZERO, |(center, _)| center);
         self.walls.count[slot] = agent.walls.map_or(0, |(_, count)| count);
         self.make_room(slot);
+        let most = self.options.max_walls_per_agent as usize;
+        make_room(&mut self.pieces[slot], scratch.pieces.len(), most);
         self.pieces[slot][..scratch.pieces.len()].copy_from_slice(&scratch.pieces);
         let count = scratch.corridor.count as usize;
         self.paths[slot][..count].copy_from_slice(&scratch.path[..count]);
@@ -458,6 +461,7 @@ impl RestoreScratch {
             corridor: CorridorRow {
                 head: &mut self.corridor,
                 path: &mut self.path,
+                memory: None,
             },
         }
     }

@@ -8,16 +8,16 @@
 //! | [`snapshot`](super::snapshot) | agents | start columns, neighbour grid |
 //! | [`plan`](super::plan) | own row, mesh | own route, plan, wall pieces |
 //! | [`entries`](super::entries) | plans, agents, crossings | crossings that begin, wall pieces |
-//! | [`avoid`](super::avoid) | start columns, plans, own walls | own wanted and solved velocity |
+//! | [`avoid`](super::avoid) | start columns, plans, own walls | own wanted and solved velocity, by rank |
 //! | [`motion`](super::motion) | own plan and solved velocity, mesh | own position and route |
 
+use super::Crowd;
 use super::avoid::{AvoidView, Avoided, avoid};
 use super::entries::enter_links;
 use super::motion::{MotionRows, move_agent};
 use super::plan::{PlanRows, plan_agent};
-use super::snapshot::take_snapshot;
+use super::snapshot::{note_crossings, take_snapshot};
 use super::state::COUNTER_LIMIT;
-use super::{Crowd, Recorded};
 use crate::follower::check_dt;
 use std::ops::Range;
 use throng_soa::error::ArgumentError;
@@ -31,6 +31,7 @@ macro_rules! plan_rows {
             agents: $crowd.agents.chunk(),
             routes: $crowd.routes.chunk(),
             paths: &mut $crowd.paths,
+            memories: &mut $crowd.memories,
             walls: $crowd.walls.chunk(),
             pieces: &mut $crowd.pieces,
             plans: &mut $crowd.plans,
@@ -81,8 +82,10 @@ impl Crowd {
     fn stages(&mut self, mesh: &TiledMesh, dt: f64, mut ended: impl FnMut(Stage)) {
         take_snapshot(
             &self.agents,
+            self.profiles.all(),
             self.profiles.reach(),
             &mut self.starts,
+            &mut self.start_velocities,
             &mut self.grid,
         );
         ended(Stage::Snapshot);
@@ -135,9 +138,10 @@ impl Crowd {
     }
 
     fn avoid_all(&mut self, dt: f64) {
+        note_crossings(&self.plans, &self.grid, &mut self.starts);
         let (workers, options) = (&self.workers, &self.options);
         let view = AvoidView {
-            agents: &self.agents,
+            profile_of: &self.agents.profile,
             starts: &self.starts,
             plans: &self.plans,
             walks: &self.routes.walk,
@@ -148,47 +152,43 @@ impl Crowd {
             grid: &self.grid,
             dt,
         };
-        let solved = self.solved.as_mut_slice();
+        let order = self.grid.order();
+        self.avoided.resize(order.len(), Avoided::default());
         if options.record_constraints {
-            let recorded: &mut [Recorded] = &mut self.recorded;
-            workers.run(|parallel| {
-                let stage =
-                    |range: Range<usize>, (solved, recorded): (&mut [Avoided], &mut [Recorded])| {
-                        workers.with(|scratch| {
-                            for ((slot, out), record) in range.zip(solved).zip(recorded) {
-                                *out = avoid(&view, slot, &mut scratch.avoid);
-                                record.walls = scratch.avoid.hard;
-                                record.planes.clear();
-                                record.planes.extend_from_slice(&scratch.avoid.planes);
-                            }
-                        });
-                    };
-                for_each_chunk(parallel, (solved, recorded), &stage);
+            // Records are kept by slot; taking them is for looking at, not for speed.
+            workers.with(|scratch| {
+                for (rank, (&slot, out)) in order.iter().zip(&mut self.avoided).enumerate() {
+                    *out = avoid(&view, rank, &mut scratch.avoid);
+                    let record = &mut self.recorded[slot as usize];
+                    record.walls = scratch.avoid.hard;
+                    record.planes.clear();
+                    record.planes.extend_from_slice(&scratch.avoid.planes);
+                }
             });
-            return;
+        } else {
+            let stage = |range: Range<usize>, avoided: &mut [Avoided]| {
+                workers.with(|scratch| {
+                    for (rank, out) in range.zip(avoided) {
+                        *out = avoid(&view, rank, &mut scratch.avoid);
+                    }
+                });
+            };
+            let avoided = self.avoided.as_mut_slice();
+            workers.run(|parallel| for_each_chunk(parallel, avoided, &stage));
         }
-        workers.run(|parallel| {
-            for_each_chunk(
-                parallel,
-                solved,
-                &|range: Range<usize>, solved: &mut [Avoided]| {
-                    workers.with(|scratch| {
-                        for (slot, out) in range.zip(solved) {
-                            *out = avoid(&view, slot, &mut scratch.avoid);
-                        }
-                    });
-                },
-            );
-        });
+        for (&slot, &avoided) in order.iter().zip(&self.avoided) {
+            self.solved[slot as usize] = avoided;
+        }
     }
 
     fn move_all(&mut self, mesh: &TiledMesh, dt: f64) {
         let (workers, options, profiles) = (&self.workers, &self.options, self.profiles.all());
-        let (plans, starts, solved) = (&self.plans, &self.starts, &self.solved);
+        let (plans, starts, solved) = (&self.plans, &self.start_velocities, &self.solved);
         let rows = MotionRows {
             agents: self.agents.chunk(),
             routes: self.routes.chunk(),
             paths: &mut self.paths,
+            memories: &mut self.memories,
         };
         workers.run(|parallel| {
             for_each_chunk(
@@ -199,7 +199,7 @@ impl Crowd {
                         for (i, slot) in range.enumerate() {
                             let step = super::motion::MotionStep {
                                 plan: &plans[slot],
-                                start_velocity: starts.velocity[slot],
+                                start_velocity: starts[slot],
                                 solved: solved[slot].velocity,
                                 dt,
                             };

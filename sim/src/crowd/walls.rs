@@ -42,8 +42,8 @@ pub(super) fn refresh_walls(
     if rows.walls.stamp[i] == stamp && moved.x * moved.x + moved.y * moved.y <= refresh * refresh {
         return;
     }
-    let pieces = &mut rows.pieces[i];
-    navigator.walls.resize(pieces.len(), WallSegment::default());
+    let most = options.max_walls_per_agent as usize;
+    navigator.walls.resize(most, WallSegment::default());
     // A restored corridor may be empty; what its room held before is nobody's polygon.
     let start = match rows.routes.corridor[i].count {
         0 => PolyRef::INVALID,
@@ -58,6 +58,8 @@ pub(super) fn refresh_walls(
         &mut navigator.walls,
     );
     let ok = found.status == AreaStatus::Success;
+    let pieces = &mut rows.pieces[i];
+    make_room(pieces, found.count, most);
     for (piece, wall) in pieces.iter_mut().zip(&navigator.walls[..found.count]) {
         *piece = WallPiece {
             a: wall.a,
@@ -69,6 +71,21 @@ pub(super) fn refresh_walls(
     rows.walls.stamp[i] = if ok { stamp } else { 0 };
     rows.walls.center[i] = DVec2::new(position.x, position.z);
     rows.walls.count[i] = if ok { found.count as u32 } else { 0 };
+}
+
+/// Room for pieces grows by this many.
+const ROOM: usize = 16;
+
+/// Gives `pieces` room for `count`, at most `most`. Few agents ever see as many as are allowed, so
+/// nobody has the room for them from the start.
+pub(super) fn make_room(pieces: &mut Box<[WallPiece]>, count: usize, most: usize) {
+    if pieces.len() >= count.min(most) {
+        return;
+    }
+    let room = count.next_multiple_of(ROOM).min(most);
+    let mut larger = vec![WallPiece::default(); room];
+    larger[..pieces.len()].copy_from_slice(pieces);
+    *pieces = larger.into();
 }
 
 /// A half-plane of a piece, and how far the piece is.

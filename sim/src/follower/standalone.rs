@@ -122,6 +122,7 @@ impl PathFollower {
             corridor: CorridorRow {
                 head: &mut self.head,
                 path: &mut self.path,
+                memory: None,
             },
         }
     }

@@ -141,7 +141,7 @@ fn walk<F: Filter + ?Sized>(
             return;
         }
         let most = options.max_corners as usize;
-        if find_corners(&row.corridor, mesh, most, navigator) != QueryStatus::Success {
+        if find_corners(&mut row.corridor, mesh, most, navigator) != QueryStatus::Success {
             return;
         }
         match steering_corner(*row.position, navigator.corners()) {

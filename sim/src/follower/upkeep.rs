@@ -164,7 +164,7 @@ fn look_at_corners<F: Filter + ?Sized>(
     navigator: &mut Navigator,
 ) -> bool {
     let most = options.max_corners as usize;
-    if find_corners(&row.corridor, mesh, most, navigator) == QueryStatus::Success {
+    if find_corners(&mut row.corridor, mesh, most, navigator) == QueryStatus::Success {
         return true;
     }
     *row.velocity = DVec3::ZERO;

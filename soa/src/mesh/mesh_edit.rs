@@ -46,11 +46,12 @@ pub enum MeshEditError {
         area: u8,
     },
     /// The portals on one border of the tile's column lie on top of each other so often that their
-    /// links would outgrow the tiles, or the mesh has so many off-mesh links over so many polygons
-    /// that attaching them would take forever (2^26 pairs of link end and polygon).
+    /// links would outgrow the tiles, or the mesh would have so many off-mesh links with so many
+    /// polygons in reach of their ends that attaching them would take forever: more than 2^27 tree
+    /// nodes and polygons looked at. An end on ordinary ground looks at some dozens.
     #[error(
         "tile ({x}, {z}) layer {layer} asks for too many links: portals on top of each other at a \
-         border, or off-mesh links times polygons beyond 2^26"
+         border, or off-mesh link ends that would look at more than 2^27 polygons"
     )]
     TooManyLinks {
         /// Tile column.

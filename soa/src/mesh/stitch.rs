@@ -5,11 +5,17 @@
 //! portal), then forward off-mesh links by link index, then reverse ones by (owner slot, link).
 //! The same tiles in the same slots give the same links whatever edits led there.
 
+mod link_ends;
+mod off_mesh;
+
 use super::data::{NO_PORTAL, TileData};
 use super::poly_ref::PolyRef;
-use super::tile::{NavTile, Tile, to_world};
+use super::tile::{NavTile, Tile};
 use super::tiled::TiledMesh;
 use crate::world::DVec3;
+use off_mesh::AttachedLinks;
+
+pub(super) use link_ends::{LinkEnds, steps_with, steps_without};
 
 /// What sort of way across a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,9 +136,6 @@ pub(super) fn links_are_bounded(
     with: Option<&NavTile>,
     without: Option<u32>,
 ) -> bool {
-    if !attachments_are_bounded(mesh, with) {
-        return false;
-    }
     let climb = f64::from(mesh.params().walkable_climb);
     let own = || {
         let kept = mesh.column(x, z).iter().filter(|&&s| Some(s) != without);
@@ -172,26 +175,6 @@ pub(super) fn links_are_bounded(
     })
 }
 
-/// Most (link end, polygon) pairs that attaching all off-mesh links may have to look at.
-const MOST_ATTACHMENTS: usize = 1 << 26;
-
-/// Whether attaching every off-mesh link stays cheap even when all polygons of a tile lie under
-/// every link end.
-fn attachments_are_bounded(mesh: &TiledMesh, with: Option<&NavTile>) -> bool {
-    let added = with.map_or((0, 0), |t| (t.data().off_mesh_links.len(), t.poly_count()));
-    if added.0 == 0 && !mesh.has_off_mesh_links() {
-        return true;
-    }
-    let tiles = mesh.tiles();
-    let (links, polys) = tiles.fold(added, |(links, polys), (_, tile)| {
-        (
-            links + tile.data().off_mesh_links.len(),
-            polys.max(tile.poly_count()),
-        )
-    });
-    links.saturating_mul(2 * polys) <= MOST_ATTACHMENTS
-}
-
 /// Columns beside (x, z), by side; none beyond the numbers.
 fn beside(x: i32, z: i32) -> [Option<(i32, i32)>; 4] {
     [
@@ -202,43 +185,35 @@ fn beside(x: i32, z: i32) -> [Option<(i32, i32)>; 4] {
     ]
 }
 
-/// Stitches the tiles of column (x, z) and of its four neighbours again.
-pub(super) fn restitch_around(mesh: &mut TiledMesh, x: i32, z: i32) {
-    if mesh.has_off_mesh_links() {
+/// Stitches the tiles of column (x, z) and of its four neighbours again; `everywhere` all tiles, for
+/// a mesh that has off-mesh links or had some before the edit.
+pub(super) fn restitch_around(mesh: &mut TiledMesh, x: i32, z: i32, everywhere: bool) {
+    if everywhere {
         restitch_all(mesh);
         return;
     }
     let around = [Some((x, z))].into_iter().chain(beside(x, z));
     for (x, z) in around.flatten() {
         let slots = mesh.column(x, z).to_vec();
-        stitch_tiles(mesh, &slots, &[]);
+        stitch_tiles(mesh, &slots, &AttachedLinks::default());
     }
 }
 
 /// Stitches every tile again.
 pub(super) fn restitch_all(mesh: &mut TiledMesh) {
-    let attached = attach_off_mesh_links(mesh);
+    let attached = AttachedLinks::of(mesh);
     let slots: Vec<u32> = mesh.occupied_slots().collect();
     stitch_tiles(mesh, &slots, &attached);
 }
 
-/// An off-mesh link both of whose ends found a polygon.
-struct Attached {
-    slot: u32,
-    index: u32,
-    bidirectional: bool,
-    start: PolyRef,
-    end: PolyRef,
-}
-
-fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &[Attached]) {
+fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &AttachedLinks) {
     for &slot in slots {
         let mut links: Vec<(u32, Link)> = Vec::new();
         let Some(tile) = mesh.tile(slot) else {
             continue;
         };
         portal_links(mesh, tile, &mut links);
-        off_mesh_links(slot, attached, &mut links);
+        attached.links_of(slot, &mut links);
         // Stable: inside a polygon the order of discovery is the order of the links.
         links.sort_by_key(|&(poly, _)| poly);
         let polys = tile.poly_count();
@@ -321,113 +296,4 @@ fn shared_range(
         byte((t0.min(t1) * 255.0).floor()),
         byte((t0.max(t1) * 255.0).ceil()),
     ))
-}
-
-fn off_mesh_links(slot: u32, attached: &[Attached], links: &mut Vec<(u32, Link)>) {
-    let link = |target: PolyRef, kind, owner: &Attached| Link {
-        target,
-        kind,
-        edge: 255,
-        side: NO_PORTAL,
-        range_min: 0,
-        range_max: 0,
-        link_slot: owner.slot,
-        link_index: owner.index,
-    };
-    for owner in attached.iter().filter(|a| a.start.slot() == slot) {
-        links.push((
-            owner.start.poly(),
-            link(owner.end, LinkKind::OffMesh, owner),
-        ));
-    }
-    for owner in attached
-        .iter()
-        .filter(|a| a.bidirectional && a.end.slot() == slot)
-    {
-        links.push((
-            owner.end.poly(),
-            link(owner.start, LinkKind::OffMeshReverse, owner),
-        ));
-    }
-}
-
-/// Every switched-on off-mesh link that attaches at both ends, in (owner slot, link) order.
-fn attach_off_mesh_links(mesh: &TiledMesh) -> Vec<Attached> {
-    let climb = f64::from(mesh.params().walkable_climb);
-    let mut attached = Vec::new();
-    for slot in mesh.occupied_slots() {
-        let Some(tile) = mesh.tile(slot) else {
-            continue;
-        };
-        for (index, link) in tile.data().off_mesh_links.iter().enumerate() {
-            if !tile.off_mesh_enabled[index] {
-                continue;
-            }
-            let radius = f64::from(link.radius);
-            let start = to_world(tile.origin, link.start);
-            let end = to_world(tile.origin, link.end);
-            let from = attach(tile, start, radius, climb).map(|(_, poly)| (slot, poly));
-            let (x, z) = mesh.params().world_to_tile(end.x, end.z);
-            let mut best: Option<(f64, u32, u32)> = None;
-            for &other in mesh.column(x, z) {
-                let found = mesh.tile(other).and_then(|t| attach(t, end, radius, climb));
-                if let Some((score, poly)) = found {
-                    if best.is_none_or(|(least, ..)| score < least) {
-                        best = Some((score, other, poly));
-                    }
-                }
-            }
-            if let (Some((from_slot, from_poly)), Some((_, to_slot, to_poly))) = (from, best) {
-                attached.push(Attached {
-                    slot,
-                    index: index as u32,
-                    bidirectional: link.bidirectional,
-                    start: mesh.poly_ref(from_slot, from_poly),
-                    end: mesh.poly_ref(to_slot, to_poly),
-                });
-            }
-        }
-    }
-    attached
-}
-
-/// The polygon of `tile` that a link end at `point` attaches to, and its score.
-pub(super) fn attach(tile: &NavTile, point: DVec3, radius: f64, climb: f64) -> Option<(f64, u32)> {
-    let mut best: Option<(f64, u32)> = None;
-    // A hair wider than the reach, so that rounding never hides a polygon exactly on its edge.
-    let reach = DVec3::new(radius, climb, radius) * (1.0 + 1e-9) + DVec3::splat(1e-9);
-    tile.tree.visit(point - reach, point + reach, |poly| {
-        let (low, high) = (tile.bounds_min[poly], tile.bounds_max[poly]);
-        let dy = (low.y - point.y).max(point.y - high.y).max(0.0);
-        if dy > climb {
-            return;
-        }
-        let distance_sq = outline_distance_sq(tile.poly_ring(poly), point);
-        if distance_sq.sqrt() > radius {
-            return;
-        }
-        // The tree has an order of its own: ties go to the lower polygon, whichever came first.
-        let score = distance_sq + dy * dy;
-        let poly = poly as u32;
-        if best.is_none_or(|(least, first)| score < least || (score == least && poly < first)) {
-            best = Some((score, poly));
-        }
-    });
-    best
-}
-
-/// Squared distance, seen from above, from a point to a convex polygon; 0 inside.
-fn outline_distance_sq(ring: &[DVec3], point: DVec3) -> f64 {
-    let mut inside = true;
-    let mut least = f64::INFINITY;
-    for (i, &a) in ring.iter().enumerate() {
-        let b = ring[if i + 1 == ring.len() { 0 } else { i + 1 }];
-        let (ex, ez) = (b.x - a.x, b.z - a.z);
-        let (px, pz) = (point.x - a.x, point.z - a.z);
-        inside &= ex * pz - ez * px >= 0.0;
-        let t = ((px * ex + pz * ez) / (ex * ex + ez * ez)).clamp(0.0, 1.0);
-        let (dx, dz) = (px - ex * t, pz - ez * t);
-        least = least.min(dx * dx + dz * dz);
-    }
-    if inside { 0.0 } else { least }
 }

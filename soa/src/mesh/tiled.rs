@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::mesh_edit::MeshEditError;
 use super::params::MeshParams;
 use super::poly_ref::{MAX_SALT, MAX_SLOTS, PolyRef, TileRef};
-use super::stitch::{OffMeshEnds, links_are_bounded, restitch_all, restitch_around};
+use super::stitch::{
+    LinkEnds, OffMeshEnds, links_are_bounded, restitch_all, restitch_around, steps_with,
+    steps_without,
+};
 use super::tile::{NavTile, Tile, to_world};
 use crate::error::ArgumentError;
 
@@ -30,8 +34,15 @@ pub struct TiledMesh {
     free: BTreeSet<u32>,
     /// Slots of each tile column, by ascending layer.
     columns: BTreeMap<(i32, i32), Vec<u32>>,
-    off_mesh_links: usize,
+    link_ends: LinkEnds,
     edit_count: u64,
+    revision: u64,
+}
+
+/// A revision not given out before, from 1 on.
+fn next_revision() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl TiledMesh {
@@ -47,8 +58,9 @@ impl TiledMesh {
             slots: Vec::new(),
             free: BTreeSet::new(),
             columns: BTreeMap::new(),
-            off_mesh_links: 0,
+            link_ends: LinkEnds::default(),
             edit_count: 0,
+            revision: next_revision(),
         })
     }
 
@@ -89,6 +101,21 @@ impl TiledMesh {
     #[must_use]
     pub fn edit_count(&self) -> u64 {
         self.edit_count
+    }
+
+    /// A number that no other content of any mesh in this process has: two meshes of one revision are
+    /// the same, or copies of each other. For caches of what can be computed again; it differs from
+    /// run to run and is never saved.
+    #[inline]
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Counts a change.
+    fn edited(&mut self) {
+        self.edit_count += 1;
+        self.revision = next_revision();
     }
 
     /// The tile in a slot.
@@ -185,7 +212,11 @@ impl TiledMesh {
     /// Whether any tile carries off-mesh links.
     #[must_use]
     pub fn has_off_mesh_links(&self) -> bool {
-        self.off_mesh_links > 0
+        !self.link_ends.is_empty()
+    }
+
+    pub(super) fn link_ends(&self) -> &LinkEnds {
+        &self.link_ends
     }
 
     /// Adds a tile in the lowest free slot and stitches around it.
@@ -197,8 +228,8 @@ impl TiledMesh {
         let tile = tile.into();
         let (x, z) = (tile.data().tile_x, tile.data().tile_z);
         let added = self.place(tile)?;
-        self.edit_count += 1;
-        restitch_around(self, x, z);
+        self.edited();
+        restitch_around(self, x, z, self.has_off_mesh_links());
         Ok(added)
     }
 
@@ -216,7 +247,7 @@ impl TiledMesh {
             if outcome.is_err() {
                 break;
             }
-            self.edit_count += 1;
+            self.edited();
         }
         restitch_all(self);
         outcome
@@ -230,6 +261,8 @@ impl TiledMesh {
         if self.tile_ref(tile.slot) != Some(tile) {
             return Err(MeshEditError::Stale);
         }
+        let had_links = self.has_off_mesh_links();
+        let steps = steps_without(self, tile.slot);
         let slot = &mut self.slots[tile.slot as usize];
         let Some(old) = slot.tile.take() else {
             return Err(MeshEditError::Stale);
@@ -243,10 +276,9 @@ impl TiledMesh {
             }
         }
         self.free.insert(tile.slot);
-        self.edit_count += 1;
-        // With the links still counted, so that a removed end is noticed everywhere.
-        restitch_around(self, x, z);
-        self.off_mesh_links -= old.data().off_mesh_links.len();
+        self.link_ends.leave(&self.params, tile.slot, &old, steps);
+        self.edited();
+        restitch_around(self, x, z, had_links);
         Ok(())
     }
 
@@ -270,15 +302,20 @@ impl TiledMesh {
         if !links_are_bounded(self, (x, z), Some(&tile), Some(slot)) {
             return Err(MeshEditError::TooManyLinks { x, z, layer });
         }
-        let new_links = tile.data().off_mesh_links.len();
+        let Some(steps) = steps_with(self, &tile, Some(slot)) else {
+            return Err(MeshEditError::TooManyLinks { x, z, layer });
+        };
+        let had_links = self.has_off_mesh_links();
         let entry = &mut self.slots[slot as usize];
-        let old = entry.tile.replace(Tile::new(tile));
+        let old = entry.tile.replace(Tile::new(tile.clone()));
         entry.salt = next_salt(entry.salt);
         let salt = entry.salt;
-        self.edit_count += 1;
-        self.off_mesh_links += new_links;
-        restitch_around(self, x, z);
-        self.off_mesh_links -= old.map_or(0, |old| old.data().off_mesh_links.len());
+        if let Some(old) = old {
+            self.link_ends.leave(&self.params, slot, &old, steps);
+        }
+        self.link_ends.enter(&self.params, slot, &tile, steps);
+        self.edited();
+        restitch_around(self, x, z, had_links || self.has_off_mesh_links());
         Ok(TileRef { salt, slot })
     }
 
@@ -294,7 +331,7 @@ impl TiledMesh {
         if let Some(tile) = self.tile_mut(slot) {
             tile.poly_area[index] = area;
         }
-        self.edit_count += 1;
+        self.edited();
         Ok(())
     }
 
@@ -307,7 +344,7 @@ impl TiledMesh {
         if let Some(tile) = self.tile_mut(slot) {
             tile.poly_flags[index] = flags;
         }
-        self.edit_count += 1;
+        self.edited();
         Ok(())
     }
 
@@ -332,7 +369,7 @@ impl TiledMesh {
         };
         if *switch != enabled {
             *switch = enabled;
-            self.edit_count += 1;
+            self.edited();
             restitch_all(self);
         }
         Ok(())
@@ -354,6 +391,9 @@ impl TiledMesh {
         if !links_are_bounded(self, (x, z), Some(&tile), None) {
             return Err(MeshEditError::TooManyLinks { x, z, layer });
         }
+        let Some(steps) = steps_with(self, &tile, None) else {
+            return Err(MeshEditError::TooManyLinks { x, z, layer });
+        };
         let slot = match self.free.pop_first() {
             Some(slot) => slot,
             None if self.slot_count() < MAX_SLOTS => {
@@ -365,17 +405,17 @@ impl TiledMesh {
             }
             None => return Err(MeshEditError::Full),
         };
-        self.occupy(slot, Tile::new(tile));
+        self.occupy(slot, Tile::new(tile), steps);
         Ok(TileRef {
             salt: self.slots[slot as usize].salt,
             slot,
         })
     }
 
-    /// Puts a tile into a slot that holds none and enters it in its column.
-    fn occupy(&mut self, slot: u32, tile: Tile) {
+    /// Puts a tile into a slot that holds none and enters it in its column, its links by their ends.
+    fn occupy(&mut self, slot: u32, tile: Tile, steps: usize) {
         let (x, z, layer) = position(&tile);
-        self.off_mesh_links += tile.data().off_mesh_links.len();
+        self.link_ends.enter(&self.params, slot, &tile, steps);
         self.slots[slot as usize].tile = Some(tile);
         let layer_of = |slots: &[Slot], slot: u32| {
             slots[slot as usize]
@@ -403,8 +443,9 @@ impl TiledMesh {
                 .collect(),
             free: BTreeSet::new(),
             columns: BTreeMap::new(),
-            off_mesh_links: 0,
+            link_ends: LinkEnds::default(),
             edit_count: 0,
+            revision: next_revision(),
         };
         for (slot, (_, tile)) in slots.into_iter().enumerate() {
             let slot = slot as u32;
@@ -419,7 +460,10 @@ impl TiledMesh {
             if mesh.tile_slot_at(x, z, layer).is_some() {
                 return Err((slot, MeshEditError::Occupied { x, z, layer }));
             }
-            mesh.occupy(slot, tile);
+            let Some(steps) = steps_with(&mesh, &tile, None) else {
+                return Err((slot, MeshEditError::TooManyLinks { x, z, layer }));
+            };
+            mesh.occupy(slot, tile, steps);
         }
         for (&(x, z), column) in &mesh.columns {
             if !links_are_bounded(&mesh, (x, z), None, None) {
@@ -437,6 +481,7 @@ impl TiledMesh {
         let edit_count = self.edit_count.max(other.edit_count) + 1;
         *self = Self {
             edit_count,
+            revision: next_revision(),
             ..other
         };
     }

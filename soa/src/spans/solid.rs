@@ -58,14 +58,26 @@ pub struct SpanColumns {
     head: Vec<u32>,
     nodes: Vec<Node>,
     free: u32,
-    overfull: bool,
+    /// Row just above the highest span added.
+    highest: u16,
+    /// Spans that walks longer than [`MAX_COLUMN_SPANS`] may still pass.
+    long_walks: usize,
+    turned_away: bool,
 }
 
-/// Most spans under or over each other that a column takes. Each new one walks past the others, so
-/// a pile without a bound would take time without one; links tell at most 63 apart anyway.
-pub const MAX_COLUMN_SPANS: usize = 255;
-/// Most spans of one heightfield under construction.
+/// Most spans over each other in a column, as many as a tile has layers. A new span walks past
+/// those below it and later stages compare the spans of neighbouring columns, so without a bound a
+/// pile of thin floors would take its square. A tower of a thousand floors is fine; links tell 63
+/// of them apart.
+///
+/// The columns are judged as they end up, so the order of the spans does not matter: one that is
+/// above the limit until later spans join what it holds is no harm.
+pub const MAX_COLUMN_SPANS: usize = 1024;
+/// Most spans of one heightfield under construction, at any time.
 pub const MAX_SPANS: usize = 1 << 24;
+/// Spans passed by walks longer than [`MAX_COLUMN_SPANS`], all together: about a second. Only
+/// columns above the limit have such walks, and few levels have such columns even for a while.
+const MAX_LONG_WALKS: usize = 1 << 26;
 
 impl SpanColumns {
     /// Empties the columns and gives them a new size, keeping the memory.
@@ -76,14 +88,30 @@ impl SpanColumns {
         self.head.resize(width as usize * depth as usize, NO_SPAN);
         self.nodes.clear();
         self.free = NO_SPAN;
-        self.overfull = false;
+        self.highest = 0;
+        self.long_walks = MAX_LONG_WALKS;
+        self.turned_away = false;
     }
 
-    /// Whether a span was turned away because its column held [`MAX_COLUMN_SPANS`] below it, or the
-    /// heightfield [`MAX_SPANS`]. What the columns hold then means nothing.
+    /// Whether a column holds more than [`MAX_COLUMN_SPANS`], or spans were turned away: there were
+    /// [`MAX_SPANS`], or columns above their limit were added to without end. Once a span is turned
+    /// away so are all that follow, and what the columns hold means nothing. Cost: nothing for a
+    /// level of up to 2048 rows, else one pass over the spans.
     #[must_use]
     pub fn overfull(&self) -> bool {
-        self.overfull
+        // Spans of a column do not touch, so each needs two rows.
+        let tall = usize::from(self.highest) > 2 * MAX_COLUMN_SPANS;
+        self.turned_away || (tall && (0..self.head.len()).any(|column| self.is_deep(column)))
+    }
+
+    fn is_deep(&self, column: usize) -> bool {
+        let mut count = 0;
+        let mut current = self.head[column];
+        while current != NO_SPAN && count <= MAX_COLUMN_SPANS {
+            current = self.nodes[current as usize].next;
+            count += 1;
+        }
+        count > MAX_COLUMN_SPANS
     }
 
     /// Cells along x.
@@ -102,14 +130,15 @@ impl SpanColumns {
     ///
     /// Joined spans keep the higher top and that top's area; tops at most `threshold` rows apart
     /// take the larger of the two area ids. The rule is not associative: the result depends on
-    /// the order of the calls, and on nothing else. Cost: the spans of the column up to `max`.
+    /// the order of the calls, and on nothing else; but which rows are covered in the end, and by
+    /// how many spans, is the same in every order. Cost: the spans of the column up to `max`.
     ///
     /// # Panics
     /// When `column` is not a column of the grid. `min < max` is the caller's promise.
     #[inline]
     pub fn add(&mut self, column: usize, min: u16, max: u16, area: u8, threshold: i32) {
         debug_assert!(min < max, "empty span {min}..{max}");
-        if self.overfull {
+        if self.turned_away {
             return;
         }
         let mut below = 0;
@@ -124,10 +153,10 @@ impl SpanColumns {
             current = node.next;
             below += 1;
         }
-        if below >= MAX_COLUMN_SPANS || self.nodes.len() >= MAX_SPANS {
-            self.overfull = true;
+        if below > MAX_COLUMN_SPANS && !self.pay_long_walk(below) {
             return;
         }
+        self.highest = self.highest.max(max);
 
         let (mut low, mut high, mut area) = (min, max, area);
         let mut slot = NO_SPAN;
@@ -167,6 +196,10 @@ impl SpanColumns {
         if slot == NO_SPAN {
             slot = self.free;
             if slot == NO_SPAN {
+                if self.nodes.len() >= MAX_SPANS {
+                    self.turned_away = true;
+                    return;
+                }
                 slot = self.nodes.len() as u32;
                 self.nodes.push(node);
             } else {
@@ -179,6 +212,16 @@ impl SpanColumns {
         } else {
             self.nodes[previous as usize].next = slot;
         }
+    }
+
+    /// Whether a walk past `spans` spans may go on; if not, nothing more is taken.
+    #[cold]
+    fn pay_long_walk(&mut self, spans: usize) -> bool {
+        match self.long_walks.checked_sub(spans) {
+            Some(left) => self.long_walks = left,
+            None => self.turned_away = true,
+        }
+        !self.turned_away
     }
 
     /// Refills the columns from packed spans, so that more matter can be added to them.
@@ -199,6 +242,7 @@ impl SpanColumns {
                     max: spans.max[span],
                     area: spans.area[span],
                 });
+                self.highest = self.highest.max(spans.max[span]);
             }
             if !range.is_empty() {
                 self.head[cell] = range.start as u32;
@@ -301,5 +345,112 @@ mod tests {
             ),
             [(0, 7, 2), (8, 9, 4), (20, 21, 6)]
         );
+    }
+
+    /// Columns of one cell after floors at the given rows, each one row thick.
+    fn floors(rows: impl IntoIterator<Item = u16>) -> SpanColumns {
+        let mut columns = SpanColumns::default();
+        columns.reset(1, 1);
+        for row in rows {
+            columns.add(0, row, row + 1, 1 + (row % 63) as u8, 1);
+        }
+        columns
+    }
+
+    fn packed(columns: &SpanColumns) -> SolidSpans {
+        let mut out = SolidSpans::default();
+        columns.pack(&mut out);
+        out
+    }
+
+    /// Upward, downward, from both ends inward, and shuffled.
+    fn orders(floors: u16) -> [Vec<u16>; 4] {
+        let upward: Vec<u16> = (0..floors).map(|floor| 3 * floor).collect();
+        let downward: Vec<u16> = upward.iter().rev().copied().collect();
+        let ends = upward.iter().zip(&downward).flat_map(|(&a, &b)| [a, b]);
+        let inward = ends.take(usize::from(floors)).collect();
+        let mut shuffled = upward.clone();
+        let mut rng = crate::rng::SplitMix64::new(u64::from(floors));
+        for i in (1..shuffled.len()).rev() {
+            shuffled.swap(i, rng.next_below(i as u32 + 1) as usize);
+        }
+        [upward, downward, inward, shuffled]
+    }
+
+    #[test]
+    fn a_tower_is_taken_or_refused_in_any_order() {
+        for (count, overfull) in [
+            (300, false),
+            (MAX_COLUMN_SPANS as u16, false),
+            (MAX_COLUMN_SPANS as u16 + 1, true),
+            (5000, true),
+        ] {
+            let orders = orders(count);
+            let first = packed(&floors(orders[0].iter().copied()));
+            assert_eq!(first.span_count(), usize::from(count));
+            for order in orders {
+                let columns = floors(order);
+                assert_eq!(columns.overfull(), overfull, "{count}");
+                assert_eq!(packed(&columns), first);
+            }
+        }
+    }
+
+    #[test]
+    fn a_column_is_judged_as_it_ends_up() {
+        // Two thousand floors and a wall through most of them: one span and what is left over it.
+        let left = 20;
+        for wall_first in [false, true] {
+            let mut columns = SpanColumns::default();
+            columns.reset(1, 1);
+            let wall = |columns: &mut SpanColumns| columns.add(0, 0, 2 * (2000 - left), 1, 1);
+            if wall_first {
+                wall(&mut columns);
+            }
+            for row in 0..2000 {
+                columns.add(0, 2 * row, 2 * row + 1, 1, 1);
+            }
+            if !wall_first {
+                assert!(columns.overfull());
+                wall(&mut columns);
+            }
+            assert!(!columns.overfull());
+            // The lowest floor left touches the wall.
+            assert_eq!(packed(&columns).span_count(), usize::from(left));
+        }
+    }
+
+    #[test]
+    fn every_column_is_judged() {
+        let mut columns = SpanColumns::default();
+        columns.reset(3, 2);
+        for row in 0..=MAX_COLUMN_SPANS as u16 {
+            assert!(!columns.overfull());
+            columns.add(4, 2 * row, 2 * row + 1, 1, 1);
+            columns.add(row as usize % 4, 2 * row, 2 * row + 1, 1, 1);
+        }
+        assert!(columns.overfull());
+        // Loaded spans count as added ones do, and a reset forgets them.
+        let mut reloaded = SpanColumns::default();
+        reloaded.load(&packed(&columns));
+        assert!(reloaded.overfull());
+        reloaded.reset(3, 2);
+        assert!(!reloaded.overfull());
+    }
+
+    #[test]
+    fn long_walks_come_to_an_end() {
+        // Upward, each floor walks past all before it.
+        let mut columns = floors((0..32_000).map(|floor| 2 * floor));
+        assert!(columns.turned_away && columns.overfull());
+        let held = packed(&columns).span_count();
+        assert!((8000..16_000).contains(&held), "{held}");
+        // Nothing is taken any more, not even a wall that would join everything.
+        columns.add(0, 0, u16::MAX, 1, 1);
+        assert_eq!(packed(&columns).span_count(), held);
+        assert!(columns.overfull());
+        // Downward nothing is walked past, and the pile is refused all the same.
+        let columns = floors((0..32_000).rev().map(|floor| 2 * floor));
+        assert!(!columns.turned_away && columns.overfull());
     }
 }
