@@ -441,3 +441,8 @@ pub fn floor() -> NavMesh {
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct ReadmeExample;
+
+/// The quick start's programs, as [`ReadmeExample`].
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/quick-start.md")]
+pub struct QuickStartExamples;

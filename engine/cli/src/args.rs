@@ -1,12 +1,19 @@
 //! The command line: what may be asked, with its help.
 //!
-//! Only the shape of the arguments is checked here (usage errors, exit code 2). Ranges are checked
-//! by the code that uses a value, which knows them.
+//! Ranges are checked here too (usage errors, exit code 2); those of the mesh builder's settings by
+//! the builder, in [`settings`].
+
+pub(crate) mod settings;
+mod values;
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use throng::DVec3;
+use throng::{DVec3, MAX_AGENTS, levels};
+
+use settings::SettingsArgs;
+use values::{point, seconds, side, whole};
 
 /// Crowds on navigation meshes: the same inputs give the same bits, on every machine and at every
 /// thread count.
@@ -37,27 +44,27 @@ pub(crate) enum Command {
 /// Arguments of `throng simulate`.
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("seed", |arg| arg.help("Seed of everything random: the generated level, starts and goals")),
+    mut_arg("size", |arg| arg.help("Side of a generated level in units, 64 to 4096 \
+        [default: 256; larger for more than 2,500 agents, 512 for 10,000]")),
     after_help = "Examples:\n  throng simulate\n  throng simulate rooms --agents 2000 --picture rooms.svg\n  \
                   throng simulate level.obj --on-arrival again --steps 2000 --json"
 )]
 pub(crate) struct SimulateArgs {
-    /// Level to walk in: an OBJ file, a baked file, or one of city, terraces, ramps, stairs,
-    /// bridges, rooms, slivers
-    #[arg(default_value = "city")]
+    #[arg(default_value = "city", value_parser = NonEmptyStringValueParser::new(),
+        help = level_help("Level to walk in"))]
     pub(crate) level: String,
     /// Number of agents, at most 65,536
-    #[arg(short = 'n', long, default_value_t = 10_000, value_name = "N")]
+    #[arg(short = 'n', long, default_value_t = 10_000, value_name = "N",
+        value_parser = whole(1, MAX_AGENTS), allow_negative_numbers = true)]
     pub(crate) agents: u32,
     /// Number of steps
-    #[arg(short, long, default_value_t = 600, value_name = "S")]
+    #[arg(short, long, default_value_t = 600, value_name = "S",
+        value_parser = whole(0, u32::MAX), allow_negative_numbers = true)]
     pub(crate) steps: u32,
     /// Seconds per step
-    #[arg(
-        long,
-        default_value_t = 0.05,
-        value_name = "SECONDS",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, default_value_t = 0.05, value_name = "SECONDS",
+        value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) dt: f64,
     /// What an agent does at its destination
     #[arg(long, value_enum, default_value_t = OnArrival::Stay, value_name = "WHAT")]
@@ -78,7 +85,7 @@ pub(crate) struct SimulateArgs {
 /// Arguments of `throng bake`.
 #[derive(Debug, Args)]
 pub(crate) struct BakeArgs {
-    /// Level to bake: an OBJ file or the name of a generated level
+    #[arg(value_parser = NonEmptyStringValueParser::new(), help = level_help("Level to bake"))]
     pub(crate) level: String,
     /// File to write
     #[arg(short, long, value_name = "FILE.nav")]
@@ -90,7 +97,7 @@ pub(crate) struct BakeArgs {
 /// Arguments of `throng path`.
 #[derive(Debug, Args)]
 pub(crate) struct PathArgs {
-    /// Level: an OBJ file, a baked file or the name of a generated level
+    #[arg(value_parser = NonEmptyStringValueParser::new(), help = level_help("Level"))]
     pub(crate) level: String,
     /// Start point
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
@@ -118,15 +125,16 @@ pub(crate) struct InfoArgs {
 /// How a level becomes a mesh, and how to run and report.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
-    /// Worker threads, 0 for all cores; results do not depend on it
-    #[arg(short, long, default_value_t = 0, value_name = "T")]
-    pub(crate) threads: usize,
-    /// Seed of everything random: the generated level, starts and goals
-    #[arg(long, default_value_t = 1, value_name = "K")]
+    /// Worker threads up to 256, 0 for all cores; results do not depend on it
+    #[arg(short, long, default_value_t = 0, value_name = "T",
+        value_parser = whole(0, MAX_THREADS), allow_negative_numbers = true)]
+    pub(crate) threads: u32,
+    /// Seed of a generated level
+    #[arg(long, default_value_t = 1, value_name = "K",
+        value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     pub(crate) seed: u64,
-    /// Side of a generated level in units, 64 to 4096 [default: 256; simulate gives more than
-    /// 2,500 agents a larger one, 512 for 10,000]
-    #[arg(long, value_name = "U", allow_negative_numbers = true)]
+    /// Side of a generated level in units, 64 to 4096 [default: 256]
+    #[arg(long, value_name = "U", value_parser = side, allow_negative_numbers = true)]
     pub(crate) size: Option<f64>,
     /// Print one JSON object instead of text
     #[arg(long)]
@@ -135,63 +143,16 @@ pub(crate) struct SourceArgs {
     pub(crate) settings: SettingsArgs,
 }
 
-/// Settings of the mesh builder. A baked file brings its own.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Navigation mesh settings")]
-pub(crate) struct SettingsArgs {
-    /// Agent class the other settings start from [default: humanoid]
-    #[arg(long, value_enum, value_name = "CLASS")]
-    pub(crate) preset: Option<Preset>,
-    /// One tile for the whole level
-    #[arg(long)]
-    pub(crate) solo: bool,
-    /// Agent radius
-    #[arg(long, value_name = "UNITS", allow_negative_numbers = true)]
-    pub(crate) radius: Option<f64>,
-    /// Agent height
-    #[arg(long, value_name = "UNITS", allow_negative_numbers = true)]
-    pub(crate) height: Option<f64>,
-    /// Highest step climbed
-    #[arg(long, value_name = "UNITS", allow_negative_numbers = true)]
-    pub(crate) climb: Option<f64>,
-    /// Steepest walkable slope
-    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
-    pub(crate) slope: Option<f64>,
-    /// Width of a voxel
-    #[arg(long, value_name = "UNITS", allow_negative_numbers = true)]
-    pub(crate) cell: Option<f64>,
-    /// Height of a voxel
-    #[arg(long, value_name = "UNITS", allow_negative_numbers = true)]
-    pub(crate) cell_height: Option<f64>,
-    /// Width of a tile
-    #[arg(
-        long,
-        value_name = "UNITS",
-        allow_negative_numbers = true,
-        conflicts_with = "solo"
-    )]
-    pub(crate) tile: Option<f64>,
-    /// How cells are grouped into regions
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub(crate) partition: Option<Partition>,
-    /// Longest wall edge before it is split, 0 for never
-    #[arg(long, value_name = "UNITS", allow_negative_numbers = true)]
-    pub(crate) max_edge: Option<f64>,
-    /// How far an outline may stray from its cells
-    #[arg(long, value_name = "CELLS", allow_negative_numbers = true)]
-    pub(crate) contour_error: Option<f64>,
-    /// Spacing of height samples, 0 for none
-    #[arg(long, value_name = "UNITS", allow_negative_numbers = true)]
-    pub(crate) detail_distance: Option<f64>,
-    /// Largest height error at a sample
-    #[arg(long, value_name = "UNITS", allow_negative_numbers = true)]
-    pub(crate) detail_error: Option<f64>,
-    /// Smaller regions without neighbours are dropped
-    #[arg(long, value_name = "CELLS", allow_negative_numbers = true)]
-    pub(crate) min_region: Option<i32>,
-    /// Smaller regions join a neighbour
-    #[arg(long, value_name = "CELLS", allow_negative_numbers = true)]
-    pub(crate) merge_region: Option<i32>,
+/// Most worker threads a crowd takes.
+const MAX_THREADS: u32 = 256;
+
+/// Help of a LEVEL argument.
+fn level_help(what: &str) -> String {
+    let names = levels::NAMES.join(", ");
+    format!(
+        "{what}: an OBJ file, a baked file, or a generated level: {names}. \
+         These names come first: a file called city is ./city"
+    )
 }
 
 /// What an agent does at its destination.
@@ -205,47 +166,6 @@ pub(crate) enum OnArrival {
     Again,
 }
 
-/// Agent classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Preset {
-    /// A person: radius 0.6, height 2
-    Humanoid,
-    /// A small creature: radius 0.3, height 1
-    Small,
-    /// A vehicle or giant: radius 1.5, height 4
-    Large,
-}
-
-/// Region partitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Partition {
-    /// Few, well-shaped regions
-    Watershed,
-    /// Fast row sweeps
-    Monotone,
-    /// One region per height layer
-    Layers,
-}
-
-/// Three numbers with commas between them.
-fn point(text: &str) -> Result<DVec3, String> {
-    let mut point = [0.0; 3];
-    let mut words = text.split(',');
-    for value in &mut point {
-        let word = words
-            .next()
-            .ok_or("three numbers are needed: x,y,z")?
-            .trim();
-        *value = word
-            .parse()
-            .map_err(|_| format!("'{word}' is not a number"))?;
-    }
-    match words.next() {
-        None => Ok(DVec3::from_array(point)),
-        Some(_) => Err("three numbers are needed: x,y,z".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,14 +174,5 @@ mod tests {
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn points_are_three_numbers() {
-        assert_eq!(point("1, -2.5,3e2"), Ok(DVec3::new(1.0, -2.5, 300.0)));
-        assert!(point("nan,inf,0").is_ok_and(|p| p.x.is_nan()));
-        for bad in ["", "1,2", "1,2,3,4", "1,2,x"] {
-            assert!(point(bad).is_err(), "{bad}");
-        }
     }
 }

@@ -1,29 +1,23 @@
 //! `throng bake`: a level's mesh, built once and written to a file.
 
-use std::path::Path;
-
 use serde_json::json;
 
 use crate::args::BakeArgs;
 use crate::host::{self, Failure, peak_rss_mb};
 use crate::level::{self, Mesh};
-use crate::report::{Table, count, mesh_sizes, rounded};
+use crate::report::{Table, mesh_sizes};
+use crate::words::{count, rounded};
 
 /// Builds the mesh and writes the baked file.
 pub(crate) fn run(args: &BakeArgs) -> Result<(), Failure> {
-    let level = level::load(&args.level, &args.source, 0)?;
+    let outputs = [("--output", Some(&args.output))];
+    let level = level::load(&args.level, &args.source, 0, &outputs)?;
     let Mesh::Nav(mesh) = &level.mesh else {
         return Err(Failure::about(
             &args.level,
             "bare mesh bytes lack the settings a baked file needs",
         ));
     };
-    if args.output.as_path() == Path::new(&args.level) {
-        return Err(Failure::about(
-            &args.level,
-            "is the level itself; bake into another file",
-        ));
-    }
     let bytes = mesh.save();
     host::write(&args.output, &bytes)?;
     let sizes = mesh_sizes(mesh.tiles_mesh());
@@ -47,10 +41,10 @@ pub(crate) fn run(args: &BakeArgs) -> Result<(), Failure> {
     table.row("mesh", sizes.to_string());
     table.row("built in", format!("{:.0} ms", level.build_ms));
     table.row("written", format!("{output}, {} bytes", count(bytes.len())));
-    if sizes.polygons == 0 {
-        table.tip("There is no walkable ground: is the winding right, is Y up?");
-    } else {
+    if sizes.polygons > 0 {
         table.tip(&format!("throng simulate {output}"));
+    } else {
+        table.note(&level.without_ground());
     }
     host::say(&table.to_string())
 }

@@ -14,13 +14,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use throng::ArgumentError;
+
+use crate::words::shortened;
 
 /// Why the program stops.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// What is wrong, in one line.
     Said(String),
+    /// What is wrong with the command line itself.
+    Usage(String),
     /// Whoever reads the output has gone; nobody is left to tell.
     ReaderGone,
 }
@@ -65,15 +68,10 @@ pub(crate) fn milliseconds(time: Duration) -> f64 {
 }
 
 /// Threads to use when `asked` for: 0 means all cores, and a crowd takes 256 at most.
-pub(crate) fn threads(asked: usize) -> Result<usize, ArgumentError> {
+pub(crate) fn threads(asked: u32) -> usize {
     match asked {
-        0 => Ok(std::thread::available_parallelism().map_or(1, |cores| cores.get().min(256))),
-        1..=256 => Ok(asked),
-        _ => Err(ArgumentError::new(
-            "--threads",
-            asked,
-            "1 to 256, or 0 for all cores",
-        )),
+        0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(256)),
+        _ => asked as usize,
     }
 }
 
@@ -113,7 +111,11 @@ fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or directory".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),
-        _ => error.to_string(),
+        _ => {
+            let text = error.to_string();
+            let words = text.split(" (os error").next().unwrap_or(&text);
+            words.to_lowercase()
+        }
     }
 }
 
@@ -122,15 +124,15 @@ pub(crate) fn say(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
-        done => Ok(done?),
+        Err(error) => Err(cannot_write(Path::new("standard output"), &error)),
+        Ok(()) => Ok(()),
     }
 }
 
 /// Prints a problem on standard error as one line.
 pub(crate) fn say_error(problem: &str) {
-    let line = problem.split_whitespace().collect::<Vec<_>>().join(" ");
     // Nothing is left to be done when standard error is closed.
-    let _ = writeln!(io::stderr().lock(), "throng: {line}");
+    let _ = writeln!(io::stderr().lock(), "throng: {}", shortened(problem));
 }
 
 /// Whether standard error is a terminal and may carry progress.

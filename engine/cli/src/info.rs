@@ -13,7 +13,8 @@ use crate::args::InfoArgs;
 use crate::host::{self, Failure};
 use crate::level::{BAKED, BARE, CROWD, is_gltf};
 use crate::record;
-use crate::report::{Table, count, mesh_sizes, rounded, trimmed};
+use crate::report::{STATE_WORDS, STATES, Table, mesh_sizes};
+use crate::words::{count, counted, data_problem, rounded, trimmed};
 
 /// Text and JSON about one file.
 type Description = (Table, Value);
@@ -25,12 +26,12 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
     let name = path.display().to_string();
     let described = describe(path, &bytes).map_err(|error| match error {
         Failure::Said(problem) => Failure::about(&name, problem),
-        gone @ Failure::ReaderGone => gone,
+        other => other,
     })?;
     let (table, mut object) = described;
     if !args.json {
         let mut whole = Table::default();
-        whole.row("file", format!("{name}, {} bytes", count(bytes.len())));
+        whole.row("file", format!("{name}, {}", counted(bytes.len(), "byte")));
         return host::say(&format!("{whole}\n{table}"));
     }
     object["file"] = json!(name);
@@ -180,18 +181,16 @@ fn describe_recording(bytes: &[u8]) -> Result<Description, DataError> {
     let frames = count(header.frames as usize);
     let length = format!("{frames}, one per {} s: {} s", header.dt, trimmed(seconds));
     table.row("frames", length);
-    let names = [
-        "idle", "moving", "off_mesh", "arrived", "stuck", "no_path", "removed",
-    ];
-    let ends = names.iter().zip(states).filter(|(_, n)| *n > 0);
+    let words = STATE_WORDS.into_iter().chain(["removed"]);
+    let ends = words.zip(states).filter(|(_, n)| *n > 0);
     let ends: Vec<_> = ends
-        .map(|(name, n)| format!("{} {name}", count(n as usize)))
+        .map(|(word, n)| format!("{} {word}", count(n as usize)))
         .collect();
     table.row("at the end", ends.join(", "));
+    let names = STATES.into_iter().chain(["removed"]);
     let states = names
-        .iter()
         .zip(states)
-        .map(|(name, n)| ((*name).to_owned(), json!(n)));
+        .map(|(name, n)| (name.to_owned(), json!(n)));
     let object = json!({
         "kind": "recording",
         "agents": header.slots,
@@ -205,7 +204,7 @@ fn describe_recording(bytes: &[u8]) -> Result<Description, DataError> {
 }
 
 fn describe_obj(bytes: &[u8]) -> Result<Description, Failure> {
-    let soup = read_obj(bytes)?;
+    let soup = read_obj(bytes).map_err(|error| Failure::Said(data_problem(&error)))?;
     if soup.vertices().is_empty() {
         return Err(Failure::Said(
             "not a level: no kind of file known here".into(),

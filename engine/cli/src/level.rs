@@ -5,15 +5,18 @@
 
 use std::path::Path;
 
+use throng::parts::build::settings::cosine_of_degrees;
 use throng::parts::soa::mesh::format::read_mesh;
 use throng::{
-    AgentOptions, ArgumentError, BuildOptions, NavMesh, NavSettings, PartitionType, Soup,
-    TiledMesh, levels, read_obj, solo_settings,
+    AgentOptions, BuildError, BuildOptions, MAX_AGENTS, NavMesh, NavSettings, Soup, TiledMesh,
+    levels, read_obj, solo_settings,
 };
 
-use crate::args::{Partition, Preset, SettingsArgs, SourceArgs};
+use crate::args::SourceArgs;
 use crate::host::{self, Failure, Stopwatch, milliseconds};
+use crate::outputs::{self, Output};
 use crate::record;
+use crate::words::{count, counted, data_problem, nearest_name};
 
 /// Magic of a baked file.
 pub(crate) const BAKED: &[u8] = b"ONNM";
@@ -31,6 +34,8 @@ pub(crate) struct Level {
     pub(crate) source: String,
     /// Milliseconds spent building or loading the mesh.
     pub(crate) build_ms: f64,
+    /// Why the mesh is empty, when it is and the level is there to tell.
+    pub(crate) why_empty: Option<String>,
     /// The mesh.
     pub(crate) mesh: Mesh,
 }
@@ -53,6 +58,16 @@ impl Level {
         }
     }
 
+    /// What to say when nobody can walk in it.
+    pub(crate) fn without_ground(&self) -> String {
+        let why = self.why_empty.as_deref();
+        format!(
+            "{} has no walkable ground. {}",
+            self.name,
+            why.unwrap_or("It was baked so.")
+        )
+    }
+
     /// Agents of the class the mesh was built for.
     pub(crate) fn agent_options(&self) -> AgentOptions {
         // The shortest decimal is what was asked for before it was stored as a float32.
@@ -71,8 +86,19 @@ impl Level {
             preset
         }
     }
+
+    /// How many of those agents have room to walk freely on some ground, to two digits.
+    pub(crate) fn room_for(&self, ground: f64) -> usize {
+        let wide = self.agent_options().radius / AgentOptions::HUMANOID.radius;
+        let agents = ground / (GROUND_PER_PERSON * wide * wide);
+        let agents = agents.clamp(1.0, f64::from(MAX_AGENTS)) as usize;
+        let digits = agents.ilog10().saturating_sub(1);
+        agents / 10_usize.pow(digits) * 10_usize.pow(digits)
+    }
 }
 
+/// Ground for a person to walk freely: about what each of ten thousand has in their city.
+const GROUND_PER_PERSON: f64 = 24.0;
 /// Agents for whom a generated level of the default size has room to walk freely.
 const AGENTS_AT_DEFAULT_SIZE: f64 = 2500.0;
 
@@ -84,29 +110,28 @@ fn default_size(agents: u32) -> f64 {
     ((side / 32.0).ceil() * 32.0).min(levels::MAX_SIZE)
 }
 
-/// Reads or generates the level, with room for `agents`, and builds its mesh.
-pub(crate) fn load(name: &str, args: &SourceArgs, agents: u32) -> Result<Level, Failure> {
-    host::threads(args.threads)?;
-    if let Some(size) = args.size {
-        let (low, high) = (levels::MIN_SIZE, levels::MAX_SIZE);
-        if !(low..=high).contains(&size) {
-            let allowed = format!("{low} to {high}");
-            return Err(ArgumentError::new("--size", size, allowed).into());
-        }
-    }
+/// Reads or generates the level, with room for `agents`, and builds its mesh. Looks at the settings
+/// and at the files to be written before that.
+pub(crate) fn load(
+    name: &str,
+    args: &SourceArgs,
+    agents: u32,
+    outputs: &[Output<'_>],
+) -> Result<Level, Failure> {
+    let settings = args.settings.settings().map_err(Failure::Usage)?;
+    let is_generated = levels::NAMES.contains(&name);
+    let path = Path::new(name);
+    outputs::check((!is_generated).then_some(path), outputs)?;
     let size = args.size.unwrap_or_else(|| default_size(agents));
     if let Some(soup) = levels::generate(name, size, args.seed) {
         let source = format!("generated, {size} x {size} units, seed {}", args.seed);
-        return build(name, source, &soup, args);
+        return build(name, source, &soup, args, settings);
+    }
+    if !path.exists() {
+        return Err(Failure::about(name, nothing_called(name)));
     }
     if args.size.is_some() {
-        return Err(Failure::Said("--size is for generated levels only".into()));
-    }
-    let path = Path::new(name);
-    if !path.exists() {
-        let known = levels::NAMES.join(", ");
-        let problem = format!("no such file, nor a generated level ({known})");
-        return Err(Failure::about(name, problem));
+        return Err(Failure::Usage("--size is for generated levels only".into()));
     }
     let bytes = host::read(path)?;
     if is_gltf(path, &bytes) {
@@ -118,7 +143,18 @@ pub(crate) fn load(name: &str, args: &SourceArgs, agents: u32) -> Result<Level, 
         return open(name, &bytes, args);
     }
     let soup = read_soup(&bytes).map_err(|problem| Failure::about(name, problem))?;
-    build(name, "OBJ".into(), &soup, args)
+    build(name, "OBJ".into(), &soup, args, settings)
+}
+
+/// A name that is no file and no generated level.
+fn nothing_called(name: &str) -> String {
+    match nearest_name(name, levels::NAMES) {
+        Some(known) => format!("no such file; did you mean the generated level {known}?"),
+        None => {
+            let known = levels::NAMES.join(", ");
+            format!("no such file, nor a generated level ({known})")
+        }
+    }
 }
 
 /// Reads an OBJ file; says what the file is when it is something else.
@@ -129,7 +165,12 @@ fn read_soup(bytes: &[u8]) -> Result<Soup, String> {
     if bytes.starts_with(CROWD) {
         return Err("this is a saved crowd, not a level".into());
     }
-    read_obj(bytes).map_err(|error| error.to_string())
+    let soup = read_obj(bytes).map_err(|error| data_problem(&error))?;
+    match (soup.vertices().len(), soup.triangles().len()) {
+        (0, 0) => Err("no level: neither a baked file nor an OBJ file with vertices".into()),
+        (_, 0) => Err("no level: an OBJ file without faces (lines that begin with f)".into()),
+        _ => Ok(soup),
+    }
 }
 
 /// Whether a file is glTF, by name or content.
@@ -140,11 +181,17 @@ pub(crate) fn is_gltf(path: &Path, bytes: &[u8]) -> bool {
         || bytes.starts_with(b"glTF")
 }
 
-fn build(name: &str, source: String, soup: &Soup, args: &SourceArgs) -> Result<Level, Failure> {
-    let triangles = soup.triangles();
-    let mut settings = settings(&args.settings);
-    if args.settings.solo && !triangles.is_empty() {
-        settings = solo_settings(soup.vertices(), triangles, &settings)?;
+fn build(
+    name: &str,
+    source: String,
+    soup: &Soup,
+    args: &SourceArgs,
+    mut settings: NavSettings,
+) -> Result<Level, Failure> {
+    let (vertices, triangles) = (soup.vertices(), soup.triangles());
+    if args.settings.solo {
+        settings = solo_settings(vertices, triangles, &settings)
+            .map_err(|error| Failure::about(name, args.settings.explain(&error)))?;
     }
     let watch = Stopwatch::start();
     let bar = host::progress(host::shows_progress(args.json), "building", 0, "tiles");
@@ -153,26 +200,54 @@ fn build(name: &str, source: String, soup: &Soup, args: &SourceArgs) -> Result<L
         bar.set_position(done as u64);
     };
     let options = BuildOptions {
-        threads: host::threads(args.threads)?,
+        threads: host::threads(args.threads),
         on_tile: Some(&on_tile),
         ..BuildOptions::default()
     };
-    let built = NavMesh::build_with(soup.vertices(), triangles, &settings, &options);
+    let built = NavMesh::build_with(vertices, triangles, &settings, &options);
     bar.finish_and_clear();
-    let mesh = built.map_err(|error| Failure::about(name, error))?;
+    let mesh = built.map_err(|error| match error {
+        BuildError::Argument(error) => Failure::about(name, args.settings.explain(&error)),
+        error => Failure::about(name, error),
+    })?;
+    let build_ms = milliseconds(watch.elapsed());
+    let is_empty = mesh.tiles().all(|(_, tile)| tile.poly_count() == 0);
     Ok(Level {
         name: name.into(),
-        source: format!(
-            "{source}, {} triangles",
-            crate::report::count(triangles.len())
-        ),
-        build_ms: milliseconds(watch.elapsed()),
+        source: format!("{source}, {}", counted(triangles.len(), "triangle")),
+        build_ms,
+        why_empty: is_empty.then(|| why_empty(soup, &settings)),
         mesh: Mesh::Nav(Box::new(mesh)),
     })
 }
 
+/// Why nothing of a level can be walked on.
+fn why_empty(soup: &Soup, settings: &NavSettings) -> String {
+    let slope = settings.agent_max_slope_degrees;
+    let flat_enough = f64::from(cosine_of_degrees(slope));
+    let (mut faces_up, mut is_flat) = (false, false);
+    for triangle in soup.triangles() {
+        let [a, b, c] = triangle.map(|corner| soup.vertices()[corner as usize]);
+        let normal = (b - a).cross(c - a);
+        faces_up |= normal.y > 0.0;
+        is_flat |= normal.y > flat_enough * normal.length();
+    }
+    if !faces_up {
+        return "No triangle faces up: is Y up, and are triangles counter-clockwise seen from above?"
+            .into();
+    }
+    if !is_flat {
+        return format!("No ground is flatter than {slope} degrees (--slope).");
+    }
+    format!(
+        "There is flat ground, but no room on it for an agent of radius {} and height {} in a region \
+         of {} cells (--radius, --height, --min-region).",
+        settings.agent_radius, settings.agent_height, settings.min_region_area
+    )
+}
+
 fn open(name: &str, bytes: &[u8], args: &SourceArgs) -> Result<Level, Failure> {
-    if let Some(flag) = first_flag(&args.settings) {
+    if let Some(flag) = args.settings.first_flag() {
         let problem = format!("a baked file brings its own settings; leave {flag} out");
         return Err(Failure::about(name, problem));
     }
@@ -184,67 +259,9 @@ fn open(name: &str, bytes: &[u8], args: &SourceArgs) -> Result<Level, Failure> {
     };
     Ok(Level {
         name: name.into(),
-        source: format!("baked file, {} bytes", crate::report::count(bytes.len())),
+        source: format!("baked file, {} bytes", count(bytes.len())),
         mesh: mesh.map_err(|error| Failure::about(name, error))?,
+        why_empty: None,
         build_ms: milliseconds(watch.elapsed()),
     })
-}
-
-/// The preset with the flags given.
-fn settings(args: &SettingsArgs) -> NavSettings {
-    let mut settings = match args.preset {
-        None | Some(Preset::Humanoid) => NavSettings::HUMANOID,
-        Some(Preset::Small) => NavSettings::SMALL,
-        Some(Preset::Large) => NavSettings::LARGE,
-    };
-    for (field, flag) in [
-        (&mut settings.agent_radius, args.radius),
-        (&mut settings.agent_height, args.height),
-        (&mut settings.walkable_climb, args.climb),
-        (&mut settings.agent_max_slope_degrees, args.slope),
-        (&mut settings.cell_size, args.cell),
-        (&mut settings.cell_height, args.cell_height),
-        (&mut settings.tile_size, args.tile),
-        (&mut settings.max_edge_length, args.max_edge),
-        (&mut settings.contour_max_error, args.contour_error),
-        (&mut settings.detail_sample_distance, args.detail_distance),
-        (&mut settings.detail_max_error, args.detail_error),
-    ] {
-        *field = flag.unwrap_or(*field);
-    }
-    settings.min_region_area = args.min_region.unwrap_or(settings.min_region_area);
-    settings.merge_region_area = args.merge_region.unwrap_or(settings.merge_region_area);
-    settings.partition = match args.partition {
-        None => settings.partition,
-        Some(Partition::Watershed) => PartitionType::Watershed,
-        Some(Partition::Monotone) => PartitionType::Monotone,
-        Some(Partition::Layers) => PartitionType::Layers,
-    };
-    settings
-}
-
-/// The first settings flag that was given.
-fn first_flag(args: &SettingsArgs) -> Option<&'static str> {
-    let given = [
-        ("--preset", args.preset.is_some()),
-        ("--solo", args.solo),
-        ("--radius", args.radius.is_some()),
-        ("--height", args.height.is_some()),
-        ("--climb", args.climb.is_some()),
-        ("--slope", args.slope.is_some()),
-        ("--cell", args.cell.is_some()),
-        ("--cell-height", args.cell_height.is_some()),
-        ("--tile", args.tile.is_some()),
-        ("--partition", args.partition.is_some()),
-        ("--max-edge", args.max_edge.is_some()),
-        ("--contour-error", args.contour_error.is_some()),
-        ("--detail-distance", args.detail_distance.is_some()),
-        ("--detail-error", args.detail_error.is_some()),
-        ("--min-region", args.min_region.is_some()),
-        ("--merge-region", args.merge_region.is_some()),
-    ];
-    given
-        .iter()
-        .find(|(_, given)| *given)
-        .map(|&(flag, _)| flag)
 }

@@ -3,7 +3,7 @@
 //! In: a level (an OBJ file, a baked file or the name of a generated level) and options. Out: a
 //! report on standard output, as text or as one JSON object, and the files asked for. Progress
 //! goes to standard error when that is a terminal. Exit codes: 0 done, 1 one line on standard
-//! error says what is wrong, 2 a usage error.
+//! error says what is wrong (that there is no path, too), 2 a usage error.
 //!
 //! This is the only crate that prints, reads files, or looks at a clock or at the machine.
 
@@ -13,6 +13,7 @@ mod check;
 mod host;
 mod info;
 mod level;
+mod outputs;
 mod path;
 mod picture;
 mod record;
@@ -20,11 +21,13 @@ mod report;
 mod simulate;
 mod spawn;
 mod walkers;
+mod words;
 
 use std::process::ExitCode;
 
 use args::{Cli, Command};
 use clap::Parser;
+use clap::error::ErrorKind;
 use host::{Failure, say_error};
 
 fn main() -> ExitCode {
@@ -39,6 +42,11 @@ fn main() -> ExitCode {
         Err(Failure::Said(problem)) => {
             say_error(&problem);
             ExitCode::FAILURE
+        }
+        Err(Failure::Usage(problem)) => {
+            let problem = words::shortened(&problem);
+            let message = format!("{problem}\n\nFor more information, try '--help'.\n");
+            clap::Error::raw(ErrorKind::ValueValidation, message).exit()
         }
     }
 }

@@ -1,55 +1,85 @@
 //! `throng path`: one path between two points.
 
 use serde_json::{Value, json};
-use throng::parts::soa::world::{check_point, distance3};
-use throng::{MeshQuery, PathOptions, PathResult, PathStatus};
+use throng::parts::soa::world::distance3;
+use throng::{DVec3, MeshQuery, PathOptions, PathResult, PathStatus};
 
 use crate::args::PathArgs;
 use crate::host::{self, Failure};
-use crate::level;
+use crate::level::{self, Level};
 use crate::picture;
-use crate::report::{Table, rounded};
+use crate::report::Table;
+use crate::words::{counted, rounded};
 
+/// How far an end of the path may be from the point asked for without a word about it.
+const MOVED: f64 = 0.01;
 /// Points printed before the middle is left out.
 const MOST_POINTS: usize = 24;
 
-/// Finds the path and prints it.
+/// Finds the path and prints it. No path is a failure, reported all the same.
 pub(crate) fn run(args: &PathArgs) -> Result<(), Failure> {
-    check_point("--from", args.from)?;
-    check_point("--to", args.to)?;
-    let level = level::load(&args.level, &args.source, 0)?;
+    let outputs = [("--picture", args.picture.as_ref())];
+    let level = level::load(&args.level, &args.source, 0, &outputs)?;
     let mut query = MeshQuery::default();
     let found = query.find_path(level.tiles(), args.from, args.to, &PathOptions::default())?;
-    if let Some(path) = &args.picture {
-        picture::path(path, &level, &found, args.from, args.to)?;
-    }
+    let drawn = args.picture.as_ref().map_or(Ok(()), |path| {
+        picture::path(path, &level, &found, args.from, args.to)
+    });
     if args.source.json {
-        return host::say(&object(args, &level.name, &found).to_string());
+        host::say(&object(args, &level.name, &found).to_string())?;
+    } else {
+        host::say(&table(args, &level, &found, drawn.is_ok()).to_string())?;
     }
+    drawn?;
+    match found.status {
+        PathStatus::Found | PathStatus::Partial => Ok(()),
+        _ if level.why_empty.is_some() => Err(Failure::Said(level.without_ground())),
+        status => Err(Failure::about(&level.name, words(status))),
+    }
+}
+
+fn table(args: &PathArgs, level: &Level, found: &PathResult, is_drawn: bool) -> Table {
     let mut table = Table::default();
     table.row("level", format!("{} ({})", level.name, level.source));
     table.row("status", words(found.status));
-    if !found.points.is_empty() {
+    if let (Some(first), Some(last)) = (found.points.first(), found.points.last()) {
         table.row("length", format!("{:.4}", found.length));
-        table.row("cost", format!("{:.4}", found.cost));
-        table.row("corridor", format!("{} polygons", found.corridor.len()));
-        let points = &found.points;
-        for (index, point) in points.iter().enumerate() {
-            let hidden = points.len() > MOST_POINTS
-                && (MOST_POINTS / 2..points.len() - MOST_POINTS / 2).contains(&index);
-            let p = point.position;
-            if !hidden {
-                let label = if index == 0 { "points" } else { "" };
-                table.row(label, format!("{:.4}, {:.4}, {:.4}", p.x, p.y, p.z));
-            } else if index == MOST_POINTS / 2 {
-                table.row("", format!("... {} more", points.len() - MOST_POINTS));
-            }
+        let cost = "what the search compares: a rougher way, priced by area";
+        table.row("cost", format!("{:.4} ({cost})", found.cost));
+        table.row("corridor", counted(found.corridor.len(), "polygon"));
+        moved(&mut table, "start", args.from, first.position);
+        if found.status == PathStatus::Found {
+            moved(&mut table, "goal", args.to, last.position);
         }
+        points(&mut table, found);
     }
-    if let Some(path) = &args.picture {
+    if let Some(path) = args.picture.as_ref().filter(|_| is_drawn) {
         table.row("picture", path.display().to_string());
     }
-    host::say(&table.to_string())
+    table
+}
+
+/// Says when an end of the path is not the point asked for.
+fn moved(table: &mut Table, what: &str, asked: DVec3, taken: DVec3) {
+    let distance = distance3(asked, taken);
+    if distance > MOVED {
+        table.row(what, format!("moved {distance:.2} units onto the mesh"));
+    }
+}
+
+fn points(table: &mut Table, found: &PathResult) {
+    let points = &found.points;
+    let shown = MOST_POINTS / 2;
+    for (index, point) in points.iter().enumerate() {
+        let hidden = points.len() > MOST_POINTS && (shown..points.len() - shown).contains(&index);
+        let p = point.position;
+        if !hidden {
+            let label = if index == 0 { "points" } else { "" };
+            table.row(label, format!("{:.4}, {:.4}, {:.4}", p.x, p.y, p.z));
+        } else if index == shown {
+            table.row("", format!("... {} more", points.len() - MOST_POINTS));
+        }
+    }
 }
 
 fn object(args: &PathArgs, level: &str, found: &PathResult) -> Value {

@@ -16,20 +16,21 @@ use throng::{AgentState, Crowd, DVec3, PathResult};
 
 use crate::host::{self, Failure};
 use crate::level::Level;
-use crate::report::{Report, count, trimmed};
+use crate::report::{Report, STATE_WORDS};
+use crate::words::{count, counted, trimmed};
 
 /// Agents whose trails are drawn.
 const TRAILS: usize = 400;
 /// Points per trail.
 const TRAIL_POINTS: u32 = 240;
-/// States in the order they are drawn, later ones on top: colour and name.
-const LOOKS: [(AgentState, &str, &str); 6] = [
-    (AgentState::Idle, "#8d99a6", "idle"),
-    (AgentState::Arrived, "#2a9d8f", "arrived"),
-    (AgentState::Moving, "#f2762e", "moving"),
-    (AgentState::OffMeshLink, "#7b4fd1", "on a link"),
-    (AgentState::NoPath, "#3d4651", "no path"),
-    (AgentState::Stuck, "#c1121f", "stuck"),
+/// States in the order they are drawn, later ones on top, with their colours.
+const LOOKS: [(AgentState, &str); 6] = [
+    (AgentState::Idle, "#8d99a6"),
+    (AgentState::Arrived, "#2a9d8f"),
+    (AgentState::Moving, "#f2762e"),
+    (AgentState::OffMeshLink, "#7b4fd1"),
+    (AgentState::NoPath, "#3d4651"),
+    (AgentState::Stuck, "#c1121f"),
 ];
 
 /// Where some of the agents have been.
@@ -98,7 +99,7 @@ pub(crate) fn crowd(
     }
     canvas.add(group);
     let mut legend = Vec::new();
-    for (state, color, name) in LOOKS {
+    for (state, color) in LOOKS {
         let those: Vec<_> = crowd.agents().filter(|a| a.state() == state).collect();
         if those.is_empty() {
             continue;
@@ -116,17 +117,18 @@ pub(crate) fn crowd(
             group = group.add(circle.set("r", trimmed(radius)));
         }
         canvas.add(group);
-        legend.push((color, format!("{} {name}", count(those.len()))));
+        let word = STATE_WORDS[state as usize];
+        legend.push((color, format!("{} {word}", count(those.len()))));
     }
     let seconds = f64::from(report.steps) * report.dt;
     let title = format!(
-        "{} agents in {}",
-        count(report.agents),
+        "{} in {}",
+        counted(report.agents, "agent"),
         short(&report.level)
     );
     let caption = format!(
-        "after {} steps, {} s  ·  seed {}  ·  state {:016X}",
-        count(report.steps as usize),
+        "after {}, {} s  ·  seed {}  ·  state {:016X}",
+        counted(report.steps as usize, "step"),
         trimmed(seconds),
         report.seed,
         report.state_hash
@@ -190,11 +192,11 @@ pub(crate) fn path(
     canvas.add(dot(to, "#f2762e", 0.6));
     let title = format!("A path in {}", short(&level.name));
     let caption = format!(
-        "{:?}  ·  length {}  ·  {} polygons, {} points",
+        "{:?}  ·  length {}  ·  {}, {}",
         found.status,
         trimmed(found.length),
-        found.corridor.len(),
-        points.len()
+        counted(found.corridor.len(), "polygon"),
+        counted(points.len(), "point")
     );
     let legend = [
         ("#2a9d8f", "from"),

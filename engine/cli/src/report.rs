@@ -7,9 +7,20 @@ use throng::{Stage, TiledMesh};
 
 use crate::args::OnArrival;
 use crate::spawn::poly_area;
+use crate::words::{count, counted, rounded, trimmed};
 
-/// Names of agents' states, by number.
+/// Names of agents' states in JSON, by number.
 pub(crate) const STATES: [&str; 6] = ["idle", "moving", "off_mesh", "arrived", "stuck", "no_path"];
+
+/// The same for people. "Arrived" is kept for who ever did: someone can be pushed off the goal.
+pub(crate) const STATE_WORDS: [&str; 6] = [
+    "idle",
+    "moving",
+    "on a link",
+    "at the goal",
+    "stuck",
+    "without a path",
+];
 
 /// Everything `throng simulate` reports.
 #[derive(Debug)]
@@ -19,9 +30,10 @@ pub(crate) struct Report {
     pub(crate) source: String,
     pub(crate) build_ms: f64,
     pub(crate) sizes: MeshSizes,
-    /// Agents asked for and placed.
+    /// Agents asked for and placed, and how many have room to walk freely.
     pub(crate) asked: u32,
     pub(crate) agents: usize,
+    pub(crate) roomy: usize,
     pub(crate) steps: u32,
     pub(crate) dt: f64,
     pub(crate) threads: usize,
@@ -61,6 +73,11 @@ impl Report {
         } else {
             0.0
         }
+    }
+
+    /// Whether there are so many agents that most stand in each other's way.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.agents < self.asked as usize || self.agents > 2 * self.roomy
     }
 
     /// The state hash as it is written everywhere.
@@ -115,41 +132,44 @@ impl Report {
             table.row("mean speed", format!("{speed:.2} units/s of those moving"));
         }
         if let Some(ratio) = self.walked_over_route {
-            let text = format!("{ratio:.3} times the shortest route, mean of the arrived");
+            let text = format!("{ratio:.3} times the planned route, mean of the arrived");
             table.row("walked", text);
         }
         table.line();
-        let per_step = self.step_ms / f64::from(self.steps.max(1));
-        let threads = if self.threads == 1 {
-            "thread"
-        } else {
-            "threads"
-        };
-        let speed = count(self.agent_steps_per_ms().round() as usize);
-        let threads = format!("{} {threads}", self.threads);
-        table.row("speed", format!("{speed} agent-steps per ms on {threads}"));
-        table.row(
-            "time",
-            format!("{:.2} s, {per_step:.2} ms per step", self.step_ms / 1000.0),
-        );
-        for ((_, name), ms) in STAGES.iter().zip(self.stages_ms) {
-            let share = if self.step_ms > 0.0 {
-                ms / self.step_ms
-            } else {
-                0.0
-            };
-            let blocks = "█".repeat((share * 30.0).round() as usize);
-            table.row(
-                &format!("  {name}"),
-                format!("{:>4.0} %  {blocks}", share * 100.0),
-            );
-        }
+        self.times(&mut table);
         if let Some(peak) = self.peak_rss_mb {
             table.row("memory", format!("{peak:.0} MiB at most"));
         }
         table.line();
         table.row("state hash", self.hash());
         table.to_string()
+    }
+
+    /// How fast it went, when there was anything to do.
+    fn times(&self, table: &mut Table) {
+        let speed = self.agent_steps_per_ms();
+        if speed == 0.0 {
+            return;
+        }
+        let (rate, each) = (count(speed.round() as usize), 1000.0 / speed);
+        let threads = counted(self.threads, "thread");
+        table.row(
+            "speed",
+            format!("{rate} agent-steps per ms on {threads}, {each:.1} µs each"),
+        );
+        let per_step = self.step_ms / f64::from(self.steps.max(1));
+        table.row(
+            "time",
+            format!("{:.2} s, {per_step:.2} ms per step", self.step_ms / 1000.0),
+        );
+        for ((_, name), ms) in STAGES.iter().zip(self.stages_ms) {
+            let share = ms / self.step_ms;
+            let blocks = "█".repeat((share * 30.0).round() as usize);
+            table.row(
+                &format!("  {name}"),
+                format!("{:>4.0} %  {blocks}", share * 100.0),
+            );
+        }
     }
 
     fn placed(&self) -> String {
@@ -164,7 +184,7 @@ impl Report {
 
     fn arrivals(&self) -> String {
         if self.on_arrival == OnArrival::Again {
-            return format!("{} times", count(self.arrived as usize));
+            return counted(self.arrived as usize, "time");
         }
         let share = 100.0 * self.arrived as f64 / self.agents.max(1) as f64;
         let text = format!(
@@ -174,28 +194,26 @@ impl Report {
         );
         // Those who stay at their goal can be pushed off it, and walk back.
         let pushed = (self.arrived as usize).saturating_sub(self.states[3]);
-        if self.on_arrival == OnArrival::Stay && pushed > 0 {
-            return format!("{text}; {} were pushed off and walk back", count(pushed));
+        match (self.on_arrival, pushed) {
+            (OnArrival::Stay, 1) => format!("{text}; 1 was pushed off and walks back"),
+            (OnArrival::Stay, 2..) => {
+                format!("{text}; {} were pushed off and walk back", count(pushed))
+            }
+            _ => text,
         }
-        text
     }
 
     fn ends(&self) -> String {
-        let words = [
-            "idle",
-            "moving",
-            "on a link",
-            "at rest",
-            "stuck",
-            "without a path",
-        ];
-        let some = words
-            .iter()
+        let some = STATE_WORDS
+            .into_iter()
             .zip(self.states)
             .filter(|(_, count)| *count > 0);
         let some: Vec<_> = some
             .map(|(word, n)| format!("{} {word}", count(n)))
             .collect();
+        if some.is_empty() {
+            return "nobody is left".into();
+        }
         some.join(", ")
     }
 }
@@ -228,13 +246,12 @@ pub(crate) fn mesh_sizes(mesh: &TiledMesh) -> MeshSizes {
 
 impl fmt::Display for MeshSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tiles = if self.tiles == 1 { "tile" } else { "tiles" };
         write!(
             f,
-            "{} {tiles}, {} polygons, {} square units of ground",
-            count(self.tiles),
-            count(self.polygons),
-            count(self.area.round() as usize)
+            "{}, {}, {} of ground",
+            counted(self.tiles, "tile"),
+            counted(self.polygons, "polygon"),
+            counted(self.area.round() as usize, "square unit")
         )
     }
 }
@@ -258,8 +275,13 @@ impl Table {
 
     /// Adds a hint about what to do next.
     pub(crate) fn tip(&mut self, text: &str) {
+        self.note(&format!("Next: {text}"));
+    }
+
+    /// Adds a sentence that stands by itself.
+    pub(crate) fn note(&mut self, text: &str) {
         self.push("");
-        self.push(&format!("  Next: {text}"));
+        self.push(&format!("  {text}"));
     }
 
     fn push(&mut self, line: &str) {
@@ -273,52 +295,5 @@ impl Table {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lines)
-    }
-}
-
-/// A count with its thousands set apart.
-pub(crate) fn count(value: usize) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A measured value, cut to three decimals.
-pub(crate) fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
-}
-
-/// At most two decimals, no zeros at the end.
-pub(crate) fn trimmed(value: f64) -> String {
-    let text = format!("{value:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" {
-        "0".into()
-    } else {
-        text.into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!(
-            [0, 999, 1000, 1_234_567].map(count),
-            ["0", "999", "1,000", "1,234,567"]
-        );
-        assert_eq!(
-            [30.0, 0.05, -0.001, 1.239].map(trimmed),
-            ["30", "0.05", "0", "1.24"]
-        );
-        assert_eq!(rounded(1.23456), 1.235);
     }
 }

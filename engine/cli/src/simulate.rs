@@ -3,9 +3,11 @@
 //! Read [`run`] first: load, place, route, walk, report. Everything that decides where agents go
 //! is a function of the arguments; the clock is only looked at to report times.
 
+use std::path::PathBuf;
+
 use indicatif::ProgressBar;
 use throng::parts::soa::world::distance_xz;
-use throng::{AgentState, ArgumentError, Crowd, CrowdOptions, DVec3, MeshQuery, SplitMix64, Stage};
+use throng::{AgentState, Crowd, CrowdOptions, DVec3, MeshQuery, SplitMix64, Stage};
 
 use crate::args::{OnArrival, SimulateArgs};
 use crate::check;
@@ -13,9 +15,10 @@ use crate::host::{self, Failure, Stopwatch, milliseconds, peak_rss_mb};
 use crate::level::{self, Level};
 use crate::picture::{self, Trails};
 use crate::record::{Header, Recorder};
-use crate::report::{MeshSizes, Report, STAGES, count, mesh_sizes};
+use crate::report::{MeshSizes, Report, STAGES, mesh_sizes};
 use crate::spawn::{Ground, Taken};
 use crate::walkers::Walkers;
+use crate::words::count;
 
 /// Steps at the end over which the mean speed is taken.
 const SPEED_STEPS: u32 = 20;
@@ -24,8 +27,16 @@ pub(crate) const TICK: usize = 64;
 
 /// Runs the simulation and prints its report.
 pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    let mut crowd = empty_crowd(args)?;
-    let level = level::load(&args.level, &args.source, args.agents)?;
+    let outputs = [
+        ("--picture", args.picture.as_ref()),
+        ("--record", args.record.as_ref()),
+    ];
+    let level = level::load(&args.level, &args.source, args.agents, &outputs)?;
+    let mut crowd = Crowd::new(CrowdOptions {
+        max_agents: args.agents,
+        threads: host::threads(args.source.threads),
+        ..CrowdOptions::default()
+    })?;
     let mesh = level.tiles();
     let sizes = mesh_sizes(mesh);
     let Some(ground) = Ground::largest(mesh) else {
@@ -41,10 +52,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         could_arrive: walkers.route.iter().filter(|&&way| way <= dt_walk).count(),
         mean_route: mean(&walkers.route).unwrap_or(0.0),
         agents: crowd.len(),
+        roomy: level.room_for(ground.area()),
         spawn_ms,
         ..blank_report(args, &level, sizes, &crowd)
     };
-    let trails = walk(
+    let (trails, recorder) = walk(
         args,
         &level,
         &ground,
@@ -58,30 +70,20 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     report.states = states(&crowd);
     report.peak_rss_mb = peak_rss_mb();
     report.state_hash = crowd.state_hash(mesh);
-    if let Some(path) = &args.picture {
-        picture::crowd(path, &level, &crowd, &trails, &report)?;
-    }
-    say_report(args, &report)
-}
-
-/// The crowd to be, made first: it knows what it can take.
-fn empty_crowd(args: &SimulateArgs) -> Result<Crowd, Failure> {
-    if !(args.dt > 0.0 && args.dt.is_finite()) {
-        return Err(ArgumentError::new("--dt", args.dt, "positive and finite").into());
-    }
-    let options = CrowdOptions {
-        max_agents: args.agents,
-        threads: host::threads(args.source.threads)?,
-        ..CrowdOptions::default()
-    };
-    Crowd::new(options).map_err(|error| {
-        let flag = if error.argument == "max_agents" {
-            "--agents"
-        } else {
-            &error.argument
-        };
-        ArgumentError::new(flag, &error.value, &error.allowed).into()
-    })
+    // Whatever becomes of the files, the report is not lost.
+    let recorded = recorder.map_or(Ok(()), Recorder::finish);
+    let drawn = args.picture.as_ref().map_or(Ok(()), |path| {
+        picture::crowd(path, &level, &crowd, &trails, &report)
+    });
+    let written = [
+        ("picture", args.picture.as_ref().filter(|_| drawn.is_ok())),
+        (
+            "recording",
+            args.record.as_ref().filter(|_| recorded.is_ok()),
+        ),
+    ];
+    say_report(args, &report, written)?;
+    recorded.and(drawn)
 }
 
 /// Puts agents on the ground, apart from each other, and sends each to a place of its own.
@@ -127,7 +129,7 @@ fn walk(
     walkers: &mut Walkers,
     rng: &mut SplitMix64,
     report: &mut Report,
-) -> Result<Trails, Failure> {
+) -> Result<(Trails, Option<Recorder>), Failure> {
     let mesh = level.tiles();
     let mut recorder = match &args.record {
         Some(path) => Some(Recorder::create(path, &header(args, level, crowd))?),
@@ -170,11 +172,8 @@ fn walk(
         }
     }
     bar.finish_and_clear();
-    if let Some(recorder) = recorder {
-        recorder.finish()?;
-    }
     report.mean_speed = speed.value();
-    Ok(trails)
+    Ok((trails, recorder))
 }
 
 fn record(recorder: &mut Option<Recorder>, crowd: &Crowd) -> Result<(), Failure> {
@@ -245,6 +244,7 @@ fn blank_report(args: &SimulateArgs, level: &Level, sizes: MeshSizes, crowd: &Cr
         sizes,
         asked: args.agents,
         agents: 0,
+        roomy: 0,
         steps: args.steps,
         dt: args.dt,
         threads: crowd.options().threads,
@@ -280,24 +280,33 @@ fn without_ground(
         };
         return host::say(&report.object().to_string());
     }
-    let name = &level.name;
-    host::say(&format!(
-        "{name} has no walkable ground, so nobody can walk there.\n\
-         Is Y up, and are triangles counter-clockwise seen from above? \
-         Are gaps wide and high enough (--radius, --height)?"
-    ))
+    let mut text = level.without_ground();
+    if args.picture.is_some() || args.record.is_some() {
+        text.push_str("\nNobody walked: nothing was drawn or recorded.");
+    }
+    host::say(&text)
 }
 
-fn say_report(args: &SimulateArgs, report: &Report) -> Result<(), Failure> {
+fn say_report(
+    args: &SimulateArgs,
+    report: &Report,
+    written: [(&str, Option<&PathBuf>); 2],
+) -> Result<(), Failure> {
     if args.source.json {
         return host::say(&report.object().to_string());
     }
     let mut text = report.text();
     text.push_str("\n\n  The same arguments give this hash on every machine and thread count.");
-    for (what, file) in [("picture", &args.picture), ("recording", &args.record)] {
+    for (what, file) in written {
         if let Some(path) = file {
             text.push_str(&format!("\n  The {what} is in {}.", path.display()));
         }
+    }
+    if report.is_packed() {
+        let roomy = report.roomy;
+        text.push_str(&format!(
+            "\n  It is crowded: `--agents {roomy}` would have room to walk freely."
+        ));
     }
     if args.picture.is_none() {
         text.push_str("\n  Next: add `--picture crowd.svg` to see it, or `--on-arrival again`.");

@@ -17,7 +17,7 @@ pub(crate) struct Walkers {
     /// Where the agent was a step ago.
     pub(crate) last: Vec<DVec3>,
     pub(crate) goal: Vec<DVec3>,
-    /// Horizontal length walked, and that of the shortest route, since it was sent.
+    /// Horizontal length walked, and that of the planned route, since it was sent.
     pub(crate) walked: Vec<f64>,
     pub(crate) route: Vec<f64>,
     /// Whether it has arrived where it was sent.
@@ -37,7 +37,7 @@ impl Walkers {
         self.done = vec![false; agents];
     }
 
-    /// Finds the length of everybody's shortest route, on all threads.
+    /// Finds the length of everybody's planned route, on all threads.
     pub(crate) fn measure_routes(
         &mut self,
         args: &SimulateArgs,
@@ -127,7 +127,7 @@ impl Walkers {
     }
 }
 
-/// Length of the shortest route seen from above; 0 when there is none.
+/// Length of the planned route seen from above; 0 when there is none.
 fn route_length(
     query: &mut MeshQuery,
     mesh: &TiledMesh,

@@ -7,7 +7,7 @@ use throng::parts::soa::mesh::LinkKind;
 use throng::{DVec3, Tile, TiledMesh};
 
 use super::polygon;
-use crate::report::trimmed;
+use crate::words::trimmed;
 
 /// Most bands of height.
 const BANDS: usize = 12;

@@ -1,0 +1,112 @@
+//! Files read and written: baked meshes, pictures, recordings, saved crowds.
+
+use serde_json::Value;
+
+use crate::{SMALL, error, folder, hash, json, output, write_floor};
+
+#[test]
+fn a_baked_level_gives_the_same_crowd_as_its_source() {
+    let folder = folder("bake");
+    let settings = "--size 64 --preset small --partition monotone";
+    let baked = json(&folder, &format!("bake terraces -o level.nav {settings}"));
+    let length = std::fs::metadata(folder.join("level.nav")).unwrap().len();
+    assert_eq!(baked["bytes"], length);
+    let walk = "--agents 60 --steps 40";
+    let source = json(&folder, &format!("simulate terraces {settings} {walk}"));
+    let loaded = json(&folder, &format!("simulate level.nav {walk}"));
+    assert_eq!(hash(&source), hash(&loaded));
+    assert_eq!(source["polygons"], baked["polygons"]);
+
+    let info = json(&folder, "info level.nav");
+    assert_eq!(info["kind"], "mesh");
+    assert_eq!(info["polygons"], baked["polygons"]);
+    assert_eq!(info["settings"]["partition"], "monotone");
+    assert!(output(&folder, "info level.nav").contains("monotone"));
+    let complaint = error(&folder, "simulate level.nav --cell 0.2", 1);
+    assert!(complaint.contains("--cell"), "{complaint}");
+
+    let bytes = std::fs::read(folder.join("level.nav")).unwrap();
+    std::fs::write(folder.join("short.nav"), &bytes[..bytes.len() / 2]).unwrap();
+    let complaint = error(&folder, "simulate short.nav", 1);
+    assert!(
+        complaint.contains("short.nav") && complaint.contains("at byte"),
+        "{complaint}"
+    );
+}
+
+#[test]
+fn one_tile_or_many() {
+    let folder = folder("solo");
+    write_floor(&folder);
+    let solo = json(&folder, "bake floor.obj -o solo.nav --solo");
+    let tiled = json(&folder, "bake floor.obj -o tiled.nav --tile 12");
+    assert_eq!(solo["tiles"], 1);
+    assert!(tiled["tiles"].as_u64().is_some_and(|tiles| tiles >= 9));
+}
+
+#[test]
+fn pictures_and_recordings_hold_every_agent() {
+    let folder = folder("files");
+    let files = "--picture crowd.svg --record crowd.thr";
+    let run = json(&folder, &format!("{SMALL} --on-arrival remove {files}"));
+    let picture = std::fs::read_to_string(folder.join("crowd.svg")).unwrap();
+    let left: u64 = run["states"]
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(Value::as_u64)
+        .sum();
+    let drawn = picture.matches("<circle").count() as u64;
+    assert!(
+        (left + 1..=left + 6).contains(&drawn),
+        "{left} agents, {drawn} circles"
+    );
+    assert!(picture.contains(&hash(&run)));
+
+    let length = std::fs::metadata(folder.join("crowd.thr")).unwrap().len();
+    assert_eq!(length, 56 + 61 * 120 * 13);
+    let info = json(&folder, "info crowd.thr");
+    assert_eq!(
+        (info["agents"].as_u64(), info["frames"].as_u64()),
+        (Some(120), Some(61))
+    );
+    assert_eq!(info["states"]["moving"], run["states"]["moving"]);
+    assert!(output(&folder, "info crowd.thr").contains("recording"));
+
+    let mut bytes = std::fs::read(folder.join("crowd.thr")).unwrap();
+    bytes.push(0);
+    std::fs::write(folder.join("long.thr"), &bytes).unwrap();
+    assert!(error(&folder, "info long.thr", 1).contains("frames"));
+}
+
+#[test]
+fn info_describes_levels_and_saved_crowds() {
+    let folder = folder("info");
+    write_floor(&folder);
+    let level = json(&folder, "info floor.obj");
+    assert_eq!(
+        (level["vertices"].as_u64(), level["triangles"].as_u64()),
+        (Some(4), Some(2))
+    );
+    assert_eq!(level["bounds"][1][0], 40.0);
+
+    let crowd = throng::Crowd::new(throng::CrowdOptions::default()).unwrap();
+    let mesh = throng::NavMesh::build(&[], &[], &throng::NavSettings::HUMANOID).unwrap();
+    for (name, bytes, cut) in [
+        ("alone.state", crowd.save_state(&mesh), "step count"),
+        (
+            "both.state",
+            crowd.save_state_with_mesh(&mesh),
+            "crowd length",
+        ),
+    ] {
+        std::fs::write(folder.join(name), &bytes).unwrap();
+        let saved = json(&folder, &format!("info {name}"));
+        assert_eq!(saved["kind"], "crowd", "{name}");
+        assert_eq!(saved["agents"], 0, "{name}");
+        assert_eq!(saved["max_walls_per_agent"], 48, "{name}");
+        std::fs::write(folder.join("cut.state"), &bytes[..bytes.len() - 8]).unwrap();
+        let complaint = error(&folder, "info cut.state", 1);
+        assert!(complaint.contains(cut), "{complaint}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Files to be written are looked at first: none replaces the level or another, and what cannot be
+//! written is said before any work is done.
+
+use std::path::Path;
+
+use crate::{error, failed, folder, json, write_floor};
+
+/// The names in a folder, in order.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+const ENDS: &str = "--from 3,0,3 --to 36,0,36";
+
+#[test]
+fn the_level_is_never_replaced() {
+    let folder = folder("replaced");
+    write_floor(&folder);
+    std::fs::create_dir(folder.join("sub")).unwrap();
+    std::fs::copy(folder.join("floor.obj"), folder.join("floor.svg")).unwrap();
+    let mut others = vec!["floor.obj", "./floor.obj", "sub/../floor.obj"];
+    if cfg!(unix) {
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("floor.obj", folder.join("symbolic")).unwrap();
+        std::fs::hard_link(folder.join("floor.obj"), folder.join("hard")).unwrap();
+        others.extend(["symbolic", "hard"]);
+    }
+    let before = std::fs::read(folder.join("floor.obj")).unwrap();
+    for level in ["floor.obj", "./floor.obj"] {
+        for other in &others {
+            for arguments in [
+                format!("bake {level} -o {other}"),
+                format!("simulate {level} -n 3 -s 1 --record {other}"),
+            ] {
+                let complaint = error(&folder, &arguments, 1);
+                let words = format!("{other}: is the level itself");
+                assert!(complaint.contains(&words), "{arguments}: {complaint}");
+            }
+        }
+    }
+    for arguments in [
+        "simulate ./floor.svg -n 3 -s 1 --picture floor.svg".to_owned(),
+        format!("path floor.svg {ENDS} --picture ./floor.svg"),
+    ] {
+        let complaint = error(&folder, &arguments, 1);
+        assert!(complaint.contains("is the level itself"), "{complaint}");
+    }
+    for level in ["floor.obj", "floor.svg"] {
+        assert_eq!(std::fs::read(folder.join(level)).unwrap(), before);
+    }
+    // A file named like a generated level is not that level.
+    std::fs::write(folder.join("rooms"), "").unwrap();
+    json(&folder, "bake rooms --size 64 -o rooms");
+}
+
+#[test]
+fn two_outputs_are_two_files() {
+    let folder = folder("two_outputs");
+    write_floor(&folder);
+    let complaint = error(
+        &folder,
+        "simulate floor.obj -n 3 -s 1 --record both.svg --picture ./both.svg",
+        1,
+    );
+    assert!(complaint.contains("--picture too"), "{complaint}");
+    assert_eq!(names(&folder), ["floor.obj"]);
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_work() {
+    let folder = folder("unwritable");
+    write_floor(&folder);
+    std::fs::create_dir(folder.join("sub")).unwrap();
+    // Work that would take hours.
+    let work = "simulate city --agents 65536 --steps 1000000";
+    for (arguments, words) in [
+        (
+            format!("{work} --picture none/x.svg"),
+            "x.svg: cannot write",
+        ),
+        (format!("{work} --record sub"), "sub: cannot write"),
+        (
+            "bake city --size 4096 -o none/x.nav".to_owned(),
+            "x.nav: cannot write: no such file or directory",
+        ),
+        (
+            format!("path floor.obj {ENDS} --picture sub"),
+            "sub: cannot write",
+        ),
+    ] {
+        let complaint = error(&folder, &arguments, 1);
+        assert!(complaint.contains(words), "{arguments}: {complaint}");
+    }
+    let complaint = error(&folder, "simulate --picture crowd.png", 2);
+    assert!(complaint.contains("must end in .svg"), "{complaint}");
+    // Nor does a run that fails leave empty files, or touch what was there.
+    std::fs::write(folder.join("old.nav"), "old").unwrap();
+    error(&folder, "bake none.obj -o new.nav", 1);
+    error(&folder, "bake none.obj -o old.nav", 1);
+    assert_eq!(names(&folder), ["floor.obj", "old.nav", "sub"]);
+    assert_eq!(std::fs::read(folder.join("old.nav")).unwrap(), b"old");
+}
+
+#[test]
+fn a_picture_that_fails_does_not_lose_the_report() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let folder = folder("lost_report");
+    write_floor(&folder);
+    let walk = "simulate floor.obj -n 3 -s 5";
+    for arguments in [
+        format!("{walk} --picture /dev/full"),
+        format!("{walk} --record /dev/full"),
+        format!("path floor.obj {ENDS} --picture /dev/full"),
+    ] {
+        let (words, complaint) = failed(&folder, &arguments);
+        assert!(words.contains("floor.obj"), "{arguments}: {words}");
+        assert!(!words.contains("/dev/full"), "{arguments}: {words}");
+        assert!(complaint.contains("/dev/full: cannot write"), "{complaint}");
+    }
+}

@@ -1,0 +1,177 @@
+//! Simulations and paths: what they report, and that it depends on the inputs alone.
+
+use serde_json::Value;
+
+use crate::{SMALL, failed, folder, hash, json, output, write_floor};
+
+#[test]
+fn the_report_has_every_key_with_its_type() {
+    let folder = folder("report");
+    let run = json(&folder, &format!("{SMALL} --threads 2 --seed 3"));
+    assert_eq!(run["level"], "rooms");
+    assert_eq!(run["agents"], 120);
+    assert_eq!(run["steps"], 60);
+    assert_eq!(run["threads"], 2);
+    assert_eq!(run["seed"], 3);
+    assert_eq!(run["dt"], 0.05);
+    assert!(run["arrived"].is_u64() && run["tiles"].is_u64() && run["polygons"].is_u64());
+    for key in ["agent_steps_per_ms", "build_ms", "mean_speed", "mean_route"] {
+        assert!(
+            run[key].as_f64().is_some_and(|v| v > 0.0),
+            "{key}: {}",
+            run[key]
+        );
+    }
+    for stage in ["snapshot", "plan", "avoid", "motion"] {
+        assert!(run["stages_ms"][stage].is_f64(), "{stage}");
+    }
+    let ratio = &run["walked_over_route"];
+    assert!(ratio.is_null() || ratio.as_f64().is_some_and(|r| r > 0.9));
+    if cfg!(target_os = "linux") {
+        assert!(run["peak_rss_mb"].as_f64().is_some_and(|mb| mb > 1.0));
+    }
+    let hash = hash(&run);
+    assert_eq!(hash.len(), 16);
+    assert!(
+        hash.chars()
+            .all(|c| c.is_ascii_digit() || ('A'..='F').contains(&c)),
+        "{hash}"
+    );
+    let states = run["states"].as_object().unwrap();
+    let agents: u64 = states.values().filter_map(Value::as_u64).sum();
+    assert_eq!(agents, 120);
+}
+
+#[test]
+fn the_hash_depends_on_the_seed_and_not_on_threads() {
+    let folder = folder("threads");
+    let one = hash(&json(&folder, &format!("{SMALL} --threads 1")));
+    for threads in [1, 2, 5, 16] {
+        let run = json(&folder, &format!("{SMALL} --threads {threads}"));
+        assert_eq!(hash(&run), one, "{threads} threads");
+    }
+    assert_ne!(hash(&json(&folder, &format!("{SMALL} --seed 2"))), one);
+    assert!(output(&folder, SMALL).contains(&one));
+}
+
+#[test]
+fn what_happens_on_arrival_is_the_same_at_every_thread_count() {
+    let folder = folder("arrival");
+    write_floor(&folder);
+    let walk = "simulate floor.obj --agents 40 --steps 300 --check --on-arrival";
+    let stay = json(&folder, &format!("{walk} stay"));
+    let remove = json(&folder, &format!("{walk} remove --threads 1"));
+    let again = json(&folder, &format!("{walk} again --threads 1"));
+    assert!(stay["arrived"].as_u64().is_some_and(|n| n > 30), "{stay}");
+    assert!(again["arrived"].as_u64() > stay["arrived"].as_u64());
+    assert_eq!(again["states"]["moving"], 40);
+    let left = 40 - remove["arrived"].as_u64().unwrap();
+    assert_eq!(remove["states"]["moving"].as_u64(), Some(left));
+    for (what, run) in [("remove", remove), ("again", again)] {
+        let two = json(&folder, &format!("{walk} {what} --threads 2"));
+        assert_eq!(hash(&two), hash(&run), "{what}");
+    }
+}
+
+#[test]
+fn more_agents_than_fit_are_placed_as_far_as_there_is_room() {
+    let folder = folder("full");
+    write_floor(&folder);
+    let words = output(&folder, "simulate floor.obj --agents 5000 --steps 1");
+    assert!(words.contains("placed of 5,000"), "{words}");
+    assert!(
+        words.contains("crowded: `--agents 61` would have room"),
+        "{words}"
+    );
+    let words = output(&folder, "simulate floor.obj --agents 61 --steps 1");
+    assert!(!words.contains("crowded"), "{words}");
+    let run = json(
+        &folder,
+        "simulate floor.obj --agents 5000 --steps 0 --check",
+    );
+    assert!(
+        run["agents"]
+            .as_u64()
+            .is_some_and(|n| (300..1100).contains(&n)),
+        "{run}"
+    );
+}
+
+#[test]
+fn the_path_across_a_floor_is_straight() {
+    let folder = folder("path");
+    write_floor(&folder);
+    let ask = "path floor.obj --from 3,0,3 --to 36,0,36";
+    let path = json(&folder, &format!("{ask} --picture path.svg"));
+    assert_eq!(path["status"], "Found");
+    assert_eq!(
+        format!("{:.4}", path["length"].as_f64().unwrap()),
+        "46.6690"
+    );
+    assert_eq!(path["points"].as_array().map(Vec::len), Some(2));
+    assert!(path["cost"].is_f64() && path["corridor"].is_u64());
+    let words = output(&folder, ask);
+    assert!(
+        words.contains("found") && words.contains("46.6690"),
+        "{words}"
+    );
+    let picture = std::fs::read_to_string(folder.join("path.svg")).unwrap();
+    assert!(
+        picture.contains("viewBox") && picture.contains("46.67"),
+        "{picture}"
+    );
+}
+
+#[test]
+fn no_path_is_reported_and_a_failure() {
+    let folder = folder("no_path");
+    write_floor(&folder);
+    let ask = "path floor.obj --from -100,0,-100 --to 36,0,36";
+    let (out, complaint) = failed(&folder, &format!("{ask} --json"));
+    let nowhere: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(nowhere["status"], "StartInvalid");
+    assert!(nowhere["cost"].is_null());
+    assert!(complaint.contains("nothing walkable near the start"));
+    let (words, _) = failed(&folder, ask);
+    assert!(words.contains("nothing walkable near the start"), "{words}");
+}
+
+#[test]
+fn ends_moved_onto_the_mesh_are_told() {
+    let folder = folder("moved");
+    write_floor(&folder);
+    let words = output(&folder, "path floor.obj --from 3,2,3 --to 36,0,41");
+    assert!(
+        words.contains("start       moved 2.00 units onto"),
+        "{words}"
+    );
+    assert!(words.contains("goal        moved 1."), "{words}");
+    let level = json(&folder, "path floor.obj --from 3,2,3 --to 36,0,36")["points"][0][1].clone();
+    let exact = format!("path floor.obj --from 3,{level},3 --to 36,{level},36");
+    let words = output(&folder, &exact);
+    assert!(!words.contains("moved"), "{words}");
+    assert!(words.contains("corridor    1 polygon\n"), "{words}");
+    assert!(words.contains("priced by area"), "{words}");
+}
+
+#[test]
+fn who_arrived_and_who_stands_at_the_goal_are_two_counts() {
+    let folder = folder("arrived");
+    write_floor(&folder);
+    let walk = "simulate floor.obj --agents 40 --steps 300";
+    let words = output(
+        &folder,
+        &format!("{walk} --picture end.svg --record end.thr"),
+    );
+    assert!(words.contains(" at the goal"), "{words}");
+    assert!(words.contains("times the planned route"), "{words}");
+    assert!(words.contains(" µs each"), "{words}");
+    let run = json(&folder, walk);
+    let standing = format!("{} at the goal", run["states"]["arrived"]);
+    assert!(words.contains(&standing), "{words}");
+    let picture = std::fs::read_to_string(folder.join("end.svg")).unwrap();
+    assert!(picture.contains(&standing), "{standing}");
+    assert!(output(&folder, "info end.thr").contains(&standing));
+    let empty = "simulate floor.obj --agents 1 --steps 600 --on-arrival remove";
+    assert!(output(&folder, empty).contains("nobody is left"));
+}
