@@ -4,7 +4,9 @@
 //! look at the mesh would not say. Rows without a memory (a follower on its own, whose caller may bring
 //! another mesh or filter with every call) work everything out.
 
+use std::ops::Range;
 use throng_query::mesh::StringMemory;
+use throng_soa::world::{DVec2, DVec3};
 
 /// The memory of one corridor, for one filter.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +19,65 @@ pub(crate) struct CorridorMemory {
     checked_at: u64,
     /// How many leading polygons are alive, accepted and entered one from the other.
     checked: u32,
+    /// Polygons the agent is nowhere near.
+    pub(super) far: Far,
 }
+
+/// A run of corridor polygons whose boxes are all farther than `distance` from a place, in X or in Z.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Far {
+    /// Mesh revision; 0: nothing is known.
+    revision: u64,
+    /// First polygon of the run, counted from the agent's, and the one after its last.
+    first: u32,
+    end: u32,
+    from: DVec2,
+    distance: f64,
+}
+
+impl Far {
+    /// The run, when nothing of it can hold `to`.
+    #[inline]
+    pub(super) fn beyond(&self, revision: u64, to: DVec3) -> Range<usize> {
+        let moved = (to.x - self.from.x).abs().max((to.z - self.from.y).abs());
+        if self.revision == revision && moved < self.distance {
+            self.first as usize..self.end as usize
+        } else {
+            0..0
+        }
+    }
+
+    /// Notes the run of a corridor seen from `from`: what lies behind the last polygon within
+    /// [`NEAR`] of it. `distances` are those of the polygons, in order.
+    pub(super) fn note(
+        &mut self,
+        revision: u64,
+        from: DVec3,
+        distances: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator,
+    ) {
+        let end = distances.len();
+        let (mut first, mut least) = (end, f64::INFINITY);
+        for distance in distances.rev() {
+            if distance <= NEAR {
+                break;
+            }
+            least = least.min(distance);
+            first -= 1;
+        }
+        *self = Self {
+            revision,
+            first: first as u32,
+            end: end as u32,
+            from: DVec2::new(from.x, from.z),
+            // Rounding of positions and boxes, generously.
+            distance: least - MARGIN,
+        };
+    }
+}
+
+/// A polygon nearer than this is looked at in every step, units.
+const NEAR: f64 = 0.5;
+const MARGIN: f64 = 1e-3;
 
 impl CorridorMemory {
     /// Drops everything: another agent, or a state from elsewhere.
@@ -25,18 +85,23 @@ impl CorridorMemory {
         self.string.forget();
         self.settled = false;
         self.checked_at = 0;
+        self.far = Far::default();
     }
 
     /// The polygons changed, the agent did not move.
     pub(super) fn polygons_changed(&mut self) {
         self.string.forget();
         self.checked_at = 0;
+        self.far = Far::default();
     }
 
     /// The first `count` polygons were walked off.
     pub(super) fn trimmed(&mut self, count: usize) {
         self.string.trim(count);
-        self.checked = self.checked.saturating_sub(count as u32);
+        let count = count as u32;
+        self.checked = self.checked.saturating_sub(count);
+        self.far.first = self.far.first.saturating_sub(count);
+        self.far.end = self.far.end.saturating_sub(count);
     }
 
     /// Leading polygons known to be good at `revision`.

@@ -2,6 +2,7 @@
 
 use super::{CorridorRow, cut_loops};
 use crate::navigator::Navigator;
+use std::ops::Range;
 use throng_query::mesh::{
     Filter, RaycastStatus, closest_point_on_poly, closest_point_on_tile_poly, is_over_tile_poly,
     move_along_surface,
@@ -127,9 +128,10 @@ pub fn move_along(
     limit: usize,
 ) -> bool {
     let limit = limit.min(corridor.head.count as usize);
+    let far = far_polygons(corridor, mesh, to, limit);
     let mut best: Option<Held<'_>> = None;
-    for (i, &poly) in corridor.path[..limit].iter().enumerate() {
-        let Some((tile, index)) = mesh.resolve(poly) else {
+    for i in (0..limit).filter(|i| !far.contains(i)) {
+        let Some((tile, index)) = mesh.resolve(corridor.path[i]) else {
             continue;
         };
         let (low, high) = (tile.bounds_min[index], tile.bounds_max[index]);
@@ -171,6 +173,39 @@ pub fn move_along(
     corridor.set_position(point, held.over);
     true
 }
+
+/// Polygons among the first `limit` that are remembered to be nowhere near `to`; looked up anew when
+/// the memory does not reach.
+fn far_polygons(
+    corridor: &mut CorridorRow<'_>,
+    mesh: &TiledMesh,
+    to: DVec3,
+    limit: usize,
+) -> Range<usize> {
+    let Some(memory) = &mut corridor.memory else {
+        return 0..0;
+    };
+    let revision = mesh.revision();
+    let known = memory.far.beyond(revision, to);
+    if known.end >= limit || limit <= FEW {
+        return known;
+    }
+    let distance = |&poly: &PolyRef| {
+        let Some((tile, index)) = mesh.resolve(poly) else {
+            return 0.0;
+        };
+        let (low, high) = (tile.bounds_min[index], tile.bounds_max[index]);
+        let x = (low.x - to.x).max(to.x - high.x);
+        x.max((low.z - to.z).max(to.z - high.z))
+    };
+    let count = (corridor.head.count as usize).min(corridor.path.len());
+    let distances = corridor.path[..count].iter().map(distance);
+    memory.far.note(revision, to, distances);
+    memory.far.beyond(revision, to)
+}
+
+/// Looking at this many polygons is no more work than remembering.
+const FEW: usize = 3;
 
 /// A corridor polygon that holds a point. Its height there is worked out when it is asked for: where
 /// one polygon alone holds the point, that is once.
