@@ -87,6 +87,18 @@ impl StringMemory {
         }
     }
 
+    /// Reads a word of every cache line the next pull is likely to need. The value means nothing; see
+    /// the caller for what it is good for.
+    #[inline]
+    #[must_use]
+    pub fn touch(&self) -> u64 {
+        let gates = self.gates[..GATES / 2].iter().step_by(2);
+        let gates = gates.fold(0, |sum, gate| sum ^ gate.left.x.to_bits());
+        let corners = self.corners[..usize::from(self.count)].iter();
+        let corners = corners.fold(0, |sum, kept| sum ^ kept.position.x.to_bits());
+        self.revision ^ gates ^ corners ^ u64::from(self.first_gate)
+    }
+
     /// The place in memory of the corner at one end of a portal.
     fn find(&self, corner: DVec2, portal: u32) -> Option<usize> {
         let kept = &self.corners[..usize::from(self.count)];

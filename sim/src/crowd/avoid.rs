@@ -9,6 +9,8 @@ use super::plan::AgentPlan;
 use super::snapshot::StartTable;
 use super::walls::{FacingWalls, WallPiece};
 use crate::orca::{HalfPlane, ProgramScratch, for_agent, solve};
+use std::hint::black_box;
+use std::ops::Range;
 use throng_soa::agents::{Walk, WallTable};
 use throng_soa::world::{DVec2, DVec3, distance_xz, dot2, length2};
 
@@ -58,6 +60,20 @@ pub(crate) struct Avoided {
     pub(crate) velocity: DVec2,
     /// The velocity wanted, separation and side preference included.
     pub(crate) wanted: DVec2,
+}
+
+/// Reads from the plans and boundary pieces of a run of ranks, side by side, before each is needed.
+pub(super) fn warm_up(view: &AvoidView<'_>, ranks: Range<usize>) {
+    let mut sum = 0;
+    for &slot in &view.grid.order()[ranks] {
+        let slot = slot as usize;
+        let pieces = &view.pieces[slot][..view.walls.count[slot] as usize];
+        sum ^= u64::from(view.plans[slot].crossing) ^ view.plans[slot].plan.wanted.x.to_bits();
+        sum = pieces
+            .iter()
+            .fold(sum, |sum, piece| sum ^ piece.a.x.to_bits());
+    }
+    black_box(sum);
 }
 
 /// The velocity of the agent of a rank.

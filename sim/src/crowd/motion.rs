@@ -1,10 +1,11 @@
 //! Stage 3: the moves.
 
 use super::options::Profile;
-use super::plan::{AgentPlan, follower_row};
+use super::plan::{AgentPlan, follower_row, touch_routes};
 use crate::corridor::CorridorMemory;
 use crate::follower::{apply, nudge};
 use crate::navigator::Navigator;
+use std::hint::black_box;
 use throng_query::mesh::QueryFilter;
 use throng_soa::agents::{AgentChunk, RouteChunk};
 use throng_soa::mesh::{PolyRef, TiledMesh};
@@ -43,6 +44,14 @@ impl Chunk for MotionRows<'_> {
                 memories: memories.1,
             },
         )
+    }
+}
+
+impl MotionRows<'_> {
+    /// Reads from what the moves will need, as [`PlanRows::warm_up`](super::plan::PlanRows::warm_up)
+    /// does.
+    pub(super) fn warm_up(&self) {
+        black_box(touch_routes(self.memories, self.paths));
     }
 }
 

@@ -5,6 +5,7 @@ use super::walls::{WallPiece, refresh_walls};
 use crate::corridor::{CorridorMemory, CorridorRow};
 use crate::follower::{self, FollowerRow, OffMeshMode, Plan, SteerKind, enter, set_destination};
 use crate::navigator::Navigator;
+use std::hint::black_box;
 use throng_query::mesh::closest_point_on_poly;
 use throng_soa::agents::{AgentChunk, AgentState, RouteChunk, WallChunk};
 use throng_soa::mesh::{PolyRef, TiledMesh};
@@ -67,6 +68,33 @@ pub(crate) struct AgentPlan {
     /// Whether an off-mesh link carries it: others give way alone.
     pub(crate) crossing: bool,
 }
+
+impl PlanRows<'_> {
+    /// Reads from what planning will need of every agent of the run that lies apart from the columns.
+    /// Independent reads are fetched side by side; met one after the other in the midst of the work,
+    /// each would be waited for.
+    pub(super) fn warm_up(&self) {
+        black_box(touch_routes(self.memories, self.paths));
+    }
+}
+
+/// Reads from the corridor and the memory of every agent; the value means nothing.
+pub(super) fn touch_routes(
+    memories: &[Option<Box<CorridorMemory>>],
+    paths: &[Box<[PolyRef]>],
+) -> u64 {
+    let memories = memories.iter().flatten().map(|memory| memory.touch());
+    let polys = paths
+        .iter()
+        .flat_map(|path| path.iter().take(TOUCHED).step_by(LINE));
+    memories
+        .chain(polys.map(|poly| poly.bits()))
+        .fold(0, |sum, word| sum ^ word)
+}
+
+/// Corridor polygons worth fetching ahead, and how many share a cache line.
+const TOUCHED: usize = 16;
+const LINE: usize = 8;
 
 /// Plans row `i` of the run.
 pub(super) fn plan_agent(

@@ -12,7 +12,7 @@
 //! | [`motion`](super::motion) | own plan and solved velocity, mesh | own position and route |
 
 use super::Crowd;
-use super::avoid::{AvoidView, Avoided, avoid};
+use super::avoid::{AvoidView, Avoided, avoid, warm_up};
 use super::entries::enter_links;
 use super::motion::{MotionRows, move_agent};
 use super::plan::{PlanRows, plan_agent};
@@ -106,6 +106,7 @@ impl Crowd {
                 parallel,
                 rows,
                 &|range: Range<usize>, mut rows: PlanRows<'_>| {
+                    rows.warm_up();
                     workers.with(|scratch| {
                         for i in 0..range.len() {
                             plan_agent(
@@ -167,6 +168,7 @@ impl Crowd {
             });
         } else {
             let stage = |range: Range<usize>, avoided: &mut [Avoided]| {
+                warm_up(&view, range.clone());
                 workers.with(|scratch| {
                     for (rank, out) in range.zip(avoided) {
                         *out = avoid(&view, rank, &mut scratch.avoid);
@@ -195,6 +197,7 @@ impl Crowd {
                 parallel,
                 rows,
                 &|range: Range<usize>, mut rows: MotionRows<'_>| {
+                    rows.warm_up();
                     workers.with(|scratch| {
                         for (i, slot) in range.enumerate() {
                             let step = super::motion::MotionStep {
