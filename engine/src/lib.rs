@@ -48,7 +48,7 @@ pub use throng_query::mesh::{
 };
 pub use throng_sim::crowd::{
     Agent, AgentId, AgentOptions, AvoidanceQuality, Crowd, CrowdColumns, CrowdError, CrowdOptions,
-    MAX_AGENTS, Stage, WallPiece,
+    MAX_AGENTS, Stage, StepStats, WallPiece,
 };
 pub use throng_sim::follower::{FollowerOptions, OffMeshMode};
 pub use throng_sim::orca::HalfPlane;

@@ -1,5 +1,6 @@
 //! Scratch of one worker: the searches and buffers that corridors and followers borrow.
 
+use crate::crowd::StepStats;
 use throng_query::mesh::{
     AreaSearch, FunnelScratch, NodeModel, PathSearch, StraightPathPoint, WallSegment,
 };
@@ -26,6 +27,7 @@ pub struct Navigator {
     pub(crate) visited: Vec<PolyRef>,
     pub(crate) route: Vec<PolyRef>,
     pub(crate) walls: Vec<WallSegment>,
+    pub(crate) counts: StepStats,
 }
 
 impl Navigator {
@@ -46,6 +48,7 @@ impl Navigator {
             visited: Vec::new(),
             route: Vec::new(),
             walls: Vec::new(),
+            counts: StepStats::default(),
         }
     }
 

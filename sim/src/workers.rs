@@ -53,6 +53,13 @@ impl<S: Send> Workers<S> {
         }
     }
 
+    /// Lends every worker's scratch in turn.
+    pub(crate) fn each(&mut self, mut body: impl FnMut(&mut S)) {
+        for scratch in &mut self.scratch {
+            body(scratch.get_mut().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
     /// Lends the current worker's scratch. Not to be nested.
     pub(crate) fn with<R>(&self, body: impl FnOnce(&mut S) -> R) -> R {
         let worker = match &self.pool {

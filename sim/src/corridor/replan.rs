@@ -129,14 +129,17 @@ impl CorridorReplan {
         }
         let before = navigator.search.iterations();
         self.status = navigator.search.update(mesh, filter, budget);
+        let used = navigator.search.iterations();
+        navigator.counts.route_searches += 1;
+        navigator.counts.expansions += used - before;
         if self.status == QueryStatus::Partial && !self.from_start {
-            let used = navigator.search.iterations();
             self.spent += used;
             let left = u64::from(budget).saturating_sub(used - before) as u32;
             // The positions were checked when the replan began.
             let again = self.begin_at_agent(corridor, mesh, filter, navigator);
             if again.is_ok() && self.status == QueryStatus::InProgress {
                 self.status = navigator.search.update(mesh, filter, left);
+                navigator.counts.expansions += navigator.search.iterations();
             }
         }
         self.status

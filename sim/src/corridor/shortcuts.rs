@@ -55,6 +55,7 @@ pub fn optimize_visibility<F: Filter + ?Sized>(
         return false;
     }
     corridor.replace_front(chain, i + 1);
+    navigator.counts.shortcuts += 1;
     true
 }
 
@@ -80,9 +81,14 @@ pub fn optimize_topology<F: Filter + ?Sized>(
     };
     let search = navigator.local();
     let began = search.begin(mesh, polys[0], end_poly, start, end.point, filter);
-    if began != Ok(QueryStatus::InProgress)
-        || search.update(mesh, filter, budget) != QueryStatus::Success
-    {
+    if began != Ok(QueryStatus::InProgress) {
+        return false;
+    }
+    let found = search.update(mesh, filter, budget);
+    let expansions = search.iterations();
+    navigator.counts.shortcut_searches += 1;
+    navigator.counts.expansions += expansions;
+    if found != QueryStatus::Success {
         return false;
     }
     let mut route = std::mem::take(&mut navigator.route);
@@ -90,6 +96,7 @@ pub fn optimize_topology<F: Filter + ?Sized>(
     route.extend_from_slice(navigator.local().corridor().0);
     let taken = take_if_shorter(corridor, mesh, end.point, last, &mut route, navigator);
     navigator.route = route;
+    navigator.counts.shortcuts += u64::from(taken);
     taken
 }
 

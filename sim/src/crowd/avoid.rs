@@ -7,6 +7,7 @@ use super::neighbors::{Neighbor, NeighborGrid};
 use super::options::{AvoidanceQuality, MOST_NEIGHBORS, Profile};
 use super::plan::AgentPlan;
 use super::snapshot::StartTable;
+use super::stats::StepStats;
 use super::walls::{FacingWalls, WallPiece};
 use crate::orca::{HalfPlane, ProgramScratch, for_agent, solve};
 use std::hint::black_box;
@@ -48,6 +49,8 @@ pub(super) struct AvoidScratch {
     pub(super) planes: Vec<HalfPlane>,
     /// How many of them are walls.
     pub(super) hard: usize,
+    /// What was solved since somebody asked.
+    pub(super) counts: StepStats,
     wall_distances: Vec<f64>,
     facing: FacingWalls,
     program: ProgramScratch,
@@ -124,9 +127,13 @@ fn permitted(limit: f64, wanted: DVec2, scratch: &mut AvoidScratch) -> DVec2 {
         planes,
         hard,
         program,
+        counts,
         ..
     } = scratch;
-    solve(planes, *hard, limit, wanted, program).velocity
+    let solution = solve(planes, *hard, limit, wanted, program);
+    counts.programs += 1;
+    counts.fallbacks += u64::from(!solution.feasible);
+    solution.velocity
 }
 
 /// Adds a push away from every neighbour nearer than the separation distance.

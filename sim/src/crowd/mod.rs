@@ -13,22 +13,25 @@ mod entries;
 mod motion;
 pub(crate) mod neighbors;
 mod options;
+mod orders;
 mod plan;
 mod settings_bytes;
 mod snapshot;
 mod state;
+mod stats;
 mod step;
 mod view;
 mod walls;
 
 pub use options::{AgentOptions, AvoidanceQuality, CrowdOptions, MAX_AGENTS};
 pub use state::mesh_of_state;
+pub use stats::StepStats;
 pub use step::Stage;
 pub use view::{Agent, CrowdColumns};
 pub use walls::WallPiece;
 
 use crate::corridor::CorridorMemory;
-use crate::follower::{self, FollowerRow, complete_link};
+use crate::follower::{self, FollowerRow};
 use crate::navigator::Navigator;
 use crate::orca::HalfPlane;
 use crate::workers::Workers;
@@ -40,8 +43,8 @@ use plan::{AgentPlan, follower_row};
 use snapshot::StartTable;
 use std::fmt;
 use thiserror::Error;
-use throng_query::mesh::{NodeModel, PathStatus, QueryFilter, find_nearest_poly};
-use throng_soa::agents::{AgentSlot, AgentState, AgentTable, RouteTable, WallTable};
+use throng_query::mesh::{NodeModel, QueryFilter, find_nearest_poly};
+use throng_soa::agents::{AgentSlot, AgentTable, RouteTable, WallTable};
 use throng_soa::error::ArgumentError;
 use throng_soa::mesh::{PolyRef, TiledMesh};
 use throng_soa::world::{DVec2, DVec3, check_point};
@@ -137,6 +140,7 @@ pub struct Crowd {
     grid: NeighborGrid,
     entries: EntryScratch,
     recorded: Vec<Recorded>,
+    stats: StepStats,
     // Reused by restores.
     restore: state::RestoreScratch,
 }
@@ -175,6 +179,7 @@ impl Crowd {
             entries: EntryScratch::default(),
             solved: Vec::new(),
             recorded: Vec::new(),
+            stats: StepStats::default(),
             restore: state::RestoreScratch::default(),
         })
     }
@@ -325,53 +330,6 @@ impl Crowd {
         }
     }
 
-    /// Sends an agent to `destination`: plans its route now, with the budget of its settings.
-    /// [`PathStatus::Found`], [`PathStatus::Partial`] (it walks to the nearest reachable place),
-    /// [`PathStatus::InProgress`] (steps go on searching), [`PathStatus::GoalInvalid`] or
-    /// [`PathStatus::StartInvalid`].
-    ///
-    /// # Errors
-    /// A coordinate out of range, or the agent is gone.
-    pub fn set_destination(
-        &mut self,
-        mesh: &TiledMesh,
-        id: AgentId,
-        destination: DVec3,
-    ) -> Result<PathStatus, CrowdError> {
-        check_point("destination", destination)?;
-        let slot = self.live(id)?;
-        let follower = self.profiles.get(self.agents.profile[slot]).follower;
-        let status = self.with_row(slot, |row, filter, navigator| {
-            follower::set_destination(row, mesh, filter, destination, &follower, navigator)
-        })?;
-        Ok(status)
-    }
-
-    /// Puts an agent down elsewhere, standing, without a destination. False, and nothing changed,
-    /// when no polygon is near `position`.
-    ///
-    /// # Errors
-    /// A coordinate out of range, or the agent is gone.
-    pub fn teleport(
-        &mut self,
-        mesh: &TiledMesh,
-        id: AgentId,
-        position: DVec3,
-    ) -> Result<bool, CrowdError> {
-        check_point("position", position)?;
-        let slot = self.live(id)?;
-        let follower = self.profiles.get(self.agents.profile[slot]).follower;
-        let placed = self.with_row(slot, |row, filter, _| {
-            follower::place(row, mesh, filter, position, &follower)
-        })?;
-        if placed {
-            self.plans[slot] = AgentPlan::default();
-            self.solved[slot] = Avoided::default();
-            self.walls.stamp[slot] = 0;
-        }
-        Ok(placed)
-    }
-
     /// Replaces a live agent's settings. Its position, velocity, destination and route stay; its
     /// priority becomes that of the options, and the boundary is looked up anew.
     ///
@@ -413,27 +371,6 @@ impl Crowd {
         let slot = self.live(id)?;
         self.agents.priority[slot] = priority;
         Ok(())
-    }
-
-    /// Ends a crossing that the host drives: the agent stands at the link's exit. False when it is
-    /// not crossing.
-    ///
-    /// # Errors
-    /// The agent is gone.
-    pub fn complete_off_mesh_link(
-        &mut self,
-        mesh: &TiledMesh,
-        id: AgentId,
-    ) -> Result<bool, CrowdError> {
-        let slot = self.live(id)?;
-        if self.agents.state[slot] != AgentState::OffMeshLink {
-            return Ok(false);
-        }
-        let follower = self.profiles.get(self.agents.profile[slot]).follower;
-        self.with_row(slot, |row, filter, _| {
-            complete_link(row, mesh, filter, &follower);
-        });
-        Ok(true)
     }
 
     /// Heap bytes held for agents: every column, corridor and boundary piece. The workers' scratch,

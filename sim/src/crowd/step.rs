@@ -73,8 +73,11 @@ impl Crowd {
         ended: impl FnMut(Stage) + Send,
     ) -> Result<(), ArgumentError> {
         check_dt(dt)?;
+        // Orders between steps count for nobody.
+        let _ = self.take_counts();
         let entry = self.workers.entry();
         entry.run(|| self.stages(mesh, dt, ended));
+        self.stats = self.take_counts();
         self.step_count = (self.step_count + 1).min(COUNTER_LIMIT);
         Ok(())
     }

@@ -42,6 +42,7 @@ pub(super) fn refresh_walls(
     if rows.walls.stamp[i] == stamp && moved.x * moved.x + moved.y * moved.y <= refresh * refresh {
         return;
     }
+    navigator.counts.wall_lookups += 1;
     let most = options.max_walls_per_agent as usize;
     navigator.walls.resize(most, WallSegment::default());
     // A restored corridor may be empty; what its room held before is nobody's polygon.

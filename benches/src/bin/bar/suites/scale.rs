@@ -4,7 +4,7 @@
 use super::Row;
 use crate::measure::{Side, milliseconds, peak_memory, say};
 use crate::scenes;
-use throng::{AgentId, Crowd, NavMesh};
+use throng::{AgentId, Crowd, DVec3, NavMesh};
 
 const WARM: usize = 50;
 const TIMED: usize = 40;
@@ -124,10 +124,10 @@ fn orders(row: &Row, reps: usize, sides: &[Side]) -> Result<(), String> {
         for threads in [1, 2] {
             let mut crowd = throng_benches::crowd_between(&mesh, &ways, threads);
             let ids: Vec<AgentId> = crowd.agents().map(|agent| agent.id()).collect();
+            let sent = ids.iter().zip(&goals).map(|(&id, &(_, goal))| (id, goal));
+            let sent: Vec<(AgentId, DVec3)> = sent.collect();
             let time = milliseconds(|| {
-                for (&id, &(_, goal)) in ids.iter().zip(&goals) {
-                    let _ = crowd.set_destination(&mesh, id, goal);
-                }
+                let _ = crowd.set_destinations(&mesh, &sent);
             });
             let metric = if threads == 1 {
                 "one_thread"
