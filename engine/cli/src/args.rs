@@ -72,6 +72,9 @@ pub(crate) struct SimulateArgs {
     /// Check after every step that every agent stands on the mesh
     #[arg(long)]
     pub(crate) check: bool,
+    /// Show where the time goes: microseconds of every stage and what was done in it
+    #[arg(long)]
+    pub(crate) profile: bool,
     /// Draw the mesh, some trails and all agents at the end
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) picture: Option<PathBuf>,

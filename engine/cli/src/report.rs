@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use throng::{Stage, TiledMesh};
+use throng::{Stage, StepStats, TiledMesh};
 
 use crate::args::OnArrival;
 use crate::spawn::poly_area;
@@ -53,6 +53,8 @@ pub(crate) struct Report {
     pub(crate) agent_steps: u64,
     pub(crate) stages_ms: [f64; 4],
     pub(crate) step_ms: f64,
+    /// Counts of all steps, when they are to be shown.
+    pub(crate) profile: Option<StepStats>,
     pub(crate) peak_rss_mb: Option<f64>,
     pub(crate) state_hash: u64,
 }
@@ -64,6 +66,19 @@ pub(crate) const STAGES: [(Stage, &str); 4] = [
     (Stage::Avoid, "avoid"),
     (Stage::Motion, "motion"),
 ];
+
+/// What [`StepStats`] counts, in words.
+fn counted_work(profile: &StepStats) -> [(&'static str, u64); 7] {
+    [
+        ("route searches", profile.route_searches),
+        ("shortcut searches", profile.shortcut_searches),
+        ("nodes expanded", profile.expansions),
+        ("shortcuts taken", profile.shortcuts),
+        ("wall lookups", profile.wall_lookups),
+        ("programs solved", profile.programs),
+        ("fallbacks", profile.fallbacks),
+    ]
+}
 
 impl Report {
     /// Work done per time: agents times steps over the milliseconds they took.
@@ -91,7 +106,7 @@ impl Report {
         let stages = stages.map(|((_, name), ms)| ((*name).to_owned(), json!(rounded(ms))));
         let states = STATES.iter().zip(self.states);
         let states = states.map(|(name, count)| ((*name).to_owned(), json!(count)));
-        json!({
+        let mut object = json!({
             "level": self.level,
             "agents": self.agents,
             "steps": self.steps,
@@ -112,7 +127,13 @@ impl Report {
             "tiles": self.sizes.tiles,
             "polygons": self.sizes.polygons,
             "peak_rss_mb": self.peak_rss_mb.map(rounded),
-        })
+        });
+        if let Some(profile) = &self.profile {
+            let counts =
+                counted_work(profile).map(|(name, total)| (name.replace(' ', "_"), json!(total)));
+            object["profile"] = Value::Object(counts.into_iter().collect());
+        }
+        object
     }
 
     /// The table for people.
@@ -140,6 +161,9 @@ impl Report {
         if let Some(peak) = self.peak_rss_mb {
             table.row("memory", format!("{peak:.0} MiB at most"));
         }
+        if let Some(profile) = &self.profile {
+            self.work(profile, &mut table);
+        }
         table.line();
         table.row("state hash", self.hash());
         table.to_string()
@@ -165,9 +189,27 @@ impl Report {
         for ((_, name), ms) in STAGES.iter().zip(self.stages_ms) {
             let share = ms / self.step_ms;
             let blocks = "█".repeat((share * 30.0).round() as usize);
+            let each = ms * 1e3 / self.agent_steps as f64;
+            let each = match self.profile {
+                Some(_) => format!("{each:>6.2} µs"),
+                None => String::new(),
+            };
             table.row(
                 &format!("  {name}"),
-                format!("{:>4.0} %  {blocks}", share * 100.0),
+                format!("{:>4.0} %{each}  {blocks}", share * 100.0),
+            );
+        }
+    }
+
+    /// What was done, in all and by the thousand agent-steps.
+    fn work(&self, profile: &StepStats, table: &mut Table) {
+        table.line();
+        for (name, total) in counted_work(profile) {
+            let thousand = total as f64 * 1e3 / self.agent_steps as f64;
+            let total = count(total as usize);
+            table.row(
+                name,
+                format!("{total:>12}  {thousand:>8.1} by the thousand agent-steps"),
             );
         }
     }

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use indicatif::ProgressBar;
 use throng::parts::soa::world::distance_xz;
-use throng::{AgentState, Crowd, CrowdOptions, DVec3, MeshQuery, SplitMix64, Stage};
+use throng::{
+    AgentId, AgentState, Crowd, CrowdOptions, DVec3, MeshQuery, SplitMix64, Stage, StepStats,
+};
 
 use crate::args::{OnArrival, SimulateArgs};
 use crate::check;
@@ -108,7 +110,6 @@ fn place(
         let goal = ground.draw_apart(mesh, rng, &mut goals);
         let goal = goal.unwrap_or_else(|| ground.draw(mesh, rng));
         let id = crowd.add(mesh, start, &options)?;
-        crowd.set_destination(mesh, id, goal)?;
         walkers.ids.push(id);
         walkers.goal.push(goal);
         if index % TICK == 0 {
@@ -116,6 +117,9 @@ fn place(
         }
     }
     bar.finish_and_clear();
+    let goals = walkers.goal.iter().copied();
+    let orders: Vec<(AgentId, DVec3)> = walkers.ids.iter().copied().zip(goals).collect();
+    crowd.set_destinations(mesh, &orders)?;
     walkers.begin(crowd);
     Ok(walkers)
 }
@@ -153,6 +157,9 @@ fn walk(
         for (sum, time) in report.stages_ms.iter_mut().zip(times) {
             *sum += time;
             report.step_ms += time;
+        }
+        if let Some(profile) = &mut report.profile {
+            *profile += crowd.step_stats();
         }
         walkers.observe(crowd);
         if step + SPEED_STEPS > args.steps {
@@ -260,6 +267,7 @@ fn blank_report(args: &SimulateArgs, level: &Level, sizes: MeshSizes, crowd: &Cr
         agent_steps: 0,
         stages_ms: [0.0; 4],
         step_ms: 0.0,
+        profile: args.profile.then(StepStats::default),
         peak_rss_mb: None,
         state_hash: 0,
     }

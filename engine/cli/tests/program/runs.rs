@@ -175,3 +175,17 @@ fn who_arrived_and_who_stands_at_the_goal_are_two_counts() {
     let empty = "simulate floor.obj --agents 1 --steps 600 --on-arrival remove";
     assert!(output(&folder, empty).contains("nobody is left"));
 }
+
+#[test]
+fn a_profile_counts_the_work_and_changes_nothing() {
+    let folder = folder("profile");
+    let plain = json(&folder, SMALL);
+    let profiled = json(&folder, &format!("{SMALL} --profile"));
+    assert_eq!(hash(&plain), hash(&profiled));
+    assert!(plain["profile"].is_null());
+    let count = |name: &str| profiled["profile"][name].as_u64().unwrap();
+    // At least one program an agent and step, and never more searches than nodes.
+    assert!(count("programs_solved") >= 100 * 60);
+    assert!(count("shortcut_searches") <= count("nodes_expanded"));
+    assert!(count("wall_lookups") >= 120);
+}
