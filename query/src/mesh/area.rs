@@ -226,14 +226,14 @@ impl AreaSearch {
                 return self.status;
             };
             if self.nodes[number as usize].closed {
-                self.open.pop();
+                self.open.remove();
                 continue;
             }
             if left == 0 {
                 return self.status;
             }
             left -= 1;
-            self.open.pop();
+            self.open.remove();
             self.expand(mesh, filter, number);
         }
     }

@@ -1,39 +1,58 @@
-//! The open list of every best-first search: a heap ordered by (priority, insertion sequence).
+//! The open list of every best-first search, ordered by (priority, insertion sequence).
 //!
 //! In: priorities (not negative, not NaN) and node numbers. Out: nodes in ascending order. The
-//! order is total, so the pop order is a property of the pushes and not of the heap's shape; that
-//! leaves the shape free, and four children per entry put one level's comparison in one cache
-//! line. An entry packs priority bits, sequence and node into one 128-bit key: the bits of a
-//! non-negative double compare like the double.
+//! order is total, so the pop order is a property of the pushes and not of where entries lie; that
+//! leaves their places free. A few entries, mostly the least, lie beside each other in no order,
+//! where finding the least of them needs no branch: a search mostly goes on from a node it just
+//! opened, and a processor cannot guess comparisons of priorities still being computed. The others
+//! lie in a heap with four children per entry. An entry packs priority bits, sequence and node into one 128-bit key: the
+//! bits of a non-negative double compare like the double.
 
 /// Priority queue of node numbers. Grows to the largest number of entries seen, then allocates
 /// no more.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct OpenList {
+    /// The entries most likely to leave soon, in no order; free places hold [`NOTHING`].
+    near: [u128; NEAR],
+    near_count: usize,
+    /// All others.
     heap: Vec<u128>,
     sequence: u32,
-    /// The root was taken and its place is still to be filled: by the next push, which in a search
-    /// is seldom far from the node just expanded, or else by the last entry.
-    vacant: bool,
+    /// Place of the least entry, as the last [`peek`](Self::peek) found it: in `near`, or [`NEAR`]
+    /// for the root of the heap.
+    least: usize,
 }
 
-/// Children per entry.
+/// Entries outside the heap.
+const NEAR: usize = 4;
+/// Children per entry of the heap.
 const WIDTH: usize = 4;
+/// Greater than every key.
+const NOTHING: u128 = u128::MAX;
+
+impl Default for OpenList {
+    fn default() -> Self {
+        Self::with_capacity(0)
+    }
+}
 
 impl OpenList {
     pub(crate) fn with_capacity(entries: usize) -> Self {
         Self {
+            near: [NOTHING; NEAR],
+            near_count: 0,
             heap: Vec::with_capacity(entries),
             sequence: 0,
-            vacant: false,
+            least: 0,
         }
     }
 
     /// Empties the list and restarts the insertion sequence.
     pub(crate) fn clear(&mut self) {
+        self.near = [NOTHING; NEAR];
+        self.near_count = 0;
         self.heap.clear();
         self.sequence = 0;
-        self.vacant = false;
     }
 
     /// Adds an entry. Equal priorities leave in the order they came.
@@ -43,45 +62,89 @@ impl OpenList {
             | u128::from(self.sequence) << 32
             | u128::from(node);
         self.sequence = self.sequence.wrapping_add(1);
-        if self.vacant {
-            self.vacant = false;
-            sink(&mut self.heap, key);
+        if let Some(place) = self.near.get_mut(self.near_count) {
+            *place = key;
+            self.near_count += 1;
             return;
         }
+        self.push_far(key);
+    }
+
+    /// Adds an entry when there is no place left near: the greatest of all goes to the heap.
+    #[inline(never)]
+    fn push_far(&mut self, key: u128) {
+        // The complement turns the greatest into the least.
+        let (place, greatest) = least_of(&self.near.map(|near| !near));
+        let mut far = key;
+        if key < !greatest {
+            far = !greatest;
+            self.near[place] = key;
+        }
         let mut hole = self.heap.len();
-        self.heap.push(key);
+        self.heap.push(far);
         let heap = self.heap.as_mut_slice();
         while hole > 0 {
             let parent = (hole - 1) / WIDTH;
-            if heap[parent] <= key {
+            if heap[parent] <= far {
                 break;
             }
             heap[hole] = heap[parent];
             hole = parent;
         }
-        heap[hole] = key;
+        heap[hole] = far;
     }
 
     /// The node of the least entry, which stays.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u32> {
-        if self.vacant {
-            self.vacant = false;
-            let last = self.heap.pop()?;
+        let (place, mut least) = least_of(&self.near);
+        self.least = place;
+        if let Some(&root) = self.heap.first() {
+            if root < least {
+                least = root;
+                self.least = NEAR;
+            }
+        }
+        (least != NOTHING).then_some(least as u32)
+    }
+
+    /// Removes the least entry.
+    #[cfg(test)]
+    pub(crate) fn pop(&mut self) -> Option<u32> {
+        let top = self.peek()?;
+        self.remove();
+        Some(top)
+    }
+
+    /// Removes the entry the last [`peek`](Self::peek) found. There must be one, and nothing may
+    /// have been added since.
+    #[inline]
+    pub(crate) fn remove(&mut self) {
+        if self.least < NEAR {
+            self.near_count -= 1;
+            self.near[self.least] = self.near[self.near_count];
+            self.near[self.near_count] = NOTHING;
+        } else if let Some(last) = self.heap.pop() {
             if !self.heap.is_empty() {
                 sink(&mut self.heap, last);
             }
         }
-        self.heap.first().map(|&key| key as u32)
     }
+}
 
-    /// Removes the least entry.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<u32> {
-        let top = self.peek();
-        self.vacant = top.is_some();
-        top
-    }
+/// Place and value of the least of a few keys, by a knockout without branches: which key is least
+/// no predictor can call.
+#[inline]
+fn least_of(keys: &[u128; NEAR]) -> (usize, u128) {
+    let [a, b, c, d] = *keys;
+    lesser(lesser((0, a), (1, b)), lesser((2, c), (3, d)))
+}
+
+/// The one of two places whose key is less.
+#[inline]
+fn lesser(a: (usize, u128), b: (usize, u128)) -> (usize, u128) {
+    let mask = u128::from(b.1 < a.1).wrapping_neg();
+    (a.0 ^ (a.0 ^ b.0) & mask as usize, a.1 ^ (a.1 ^ b.1) & mask)
 }
 
 /// Puts `key` in place of the root and lets it sink to where it belongs.
@@ -146,12 +209,30 @@ mod tests {
             if rng.next_below(3) == 0 {
                 let least = model.iter().copied().min().unwrap();
                 model.retain(|&entry| entry != least);
+                assert_eq!(list.peek(), Some(least.1));
                 assert_eq!(list.pop(), Some(least.1));
             }
             if model.len() > 200 {
                 list.clear();
                 model.clear();
             }
+        }
+    }
+    #[test]
+    fn a_long_list_drains_in_order() {
+        let mut rng = SplitMix64::new(6);
+        let mut list = OpenList::with_capacity(0);
+        for round in 0..40_u32 {
+            let mut model: Vec<(u64, u32)> = (0..round * 7)
+                .map(|node| (rng.next_below(60).into(), node))
+                .collect();
+            for &(priority, node) in &model {
+                list.push(priority as f64, node);
+            }
+            model.sort_unstable();
+            let drained: Vec<u32> = std::iter::from_fn(|| list.pop()).collect();
+            let expected: Vec<u32> = model.iter().map(|&(_, node)| node).collect();
+            assert_eq!(drained, expected);
         }
     }
 }

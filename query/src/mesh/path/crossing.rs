@@ -213,14 +213,14 @@ pub(super) fn run<F: Filter + ?Sized>(
             return QueryStatus::Success;
         }
         if nodes.exits[number as usize].closed {
-            question.open.pop();
+            question.open.remove();
             continue;
         }
         if left == 0 {
             return QueryStatus::InProgress;
         }
         left -= 1;
-        question.open.pop();
+        question.open.remove();
         expand(nodes, question, mesh, filter, number);
     }
 }
@@ -232,18 +232,20 @@ fn expand<F: Filter + ?Sized>(
     filter: &F,
     number: u32,
 ) {
-    nodes.exits[number as usize].closed = true;
-    let node = nodes.exits[number as usize];
-    question.count_expansion(number, node.far);
-    let Some((tile, index)) = mesh.resolve(node.target) else {
+    // Field by field: a copy of the whole row would wait for the byte just written.
+    let node = &mut nodes.exits[number as usize];
+    node.closed = true;
+    let (from, cost_here, poly) = (node.far, node.cost, node.target);
+    question.count_expansion(number, from);
+    let Some((tile, index)) = mesh.resolve(poly) else {
         return;
     };
     let travel = travel_cost(filter, tile.poly_area[index]);
-    if let (Some(travel), true) = (travel, node.target == question.end_poly) {
-        let cost = node.cost + distance3(node.far, question.end) * travel;
+    if let (Some(travel), true) = (travel, poly == question.end_poly) {
+        let cost = cost_here + distance3(from, question.end) * travel;
         question.relax_terminal(nodes.exits.len(), number, cost);
     }
-    let block = nodes.block(question, mesh, filter, tile, node.target);
+    let block = nodes.block(question, mesh, filter, tile, poly);
     nodes.exits[number as usize].block = block;
     let Some(travel) = travel else {
         return;
@@ -254,7 +256,7 @@ fn expand<F: Filter + ?Sized>(
         if exit.closed {
             continue;
         }
-        let cost = node.cost + distance3(node.far, exit.near) * travel + exit.extra;
+        let cost = cost_here + distance3(from, exit.near) * travel + exit.extra;
         if cost < exit.cost {
             exit.cost = cost;
             exit.parent = number;

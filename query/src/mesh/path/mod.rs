@@ -329,10 +329,10 @@ impl Question {
     fn count_expansion(&mut self, node: u32, position: DVec3) {
         self.iterations += 1;
         let distance_sq = distance3_sq(position, self.end);
-        if distance_sq < self.nearest_sq {
-            self.nearest_sq = distance_sq;
-            self.nearest = node;
-        }
+        // Values chosen, not stores skipped: nobody can foresee whether a search just came nearer.
+        let nearer = distance_sq < self.nearest_sq;
+        self.nearest_sq = [self.nearest_sq, distance_sq][usize::from(nearer)];
+        self.nearest = [self.nearest, node][usize::from(nearer)];
     }
 
     /// Offers a route of `cost` to the end position through `parent`.
@@ -370,7 +370,7 @@ pub(crate) fn accepts<F: Filter + ?Sized>(mesh: &TiledMesh, poly: PolyRef, filte
 #[inline]
 fn travel_cost<F: Filter + ?Sized>(filter: &F, area: u8) -> Option<f64> {
     let cost = filter.area_cost(area);
-    (0.0..f64::INFINITY).contains(&cost).then_some(cost)
+    (0.0..=f64::MAX).contains(&cost).then_some(cost)
 }
 
 /// An off-mesh link in the direction a route takes it.

@@ -10,6 +10,7 @@ use super::super::filter::Filter;
 use super::super::outline::edge_ends;
 use super::super::status::QueryStatus;
 use super::{NO_NODE, Question, TERMINAL, off_mesh_crossing, travel_cost};
+use core::ops::Range;
 use throng_soa::DVec3;
 use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
 use throng_soa::world::distance3;
@@ -38,41 +39,57 @@ struct Node {
     closed: bool,
 }
 
-/// A neighbour being priced.
+/// The node being expanded.
+struct At {
+    number: u32,
+    poly: PolyRef,
+    came_from: PolyRef,
+    entry: DVec3,
+    cost: f64,
+}
+
+/// A priced way into a neighbour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Way {
-    target: u32,
-    edge: u32,
     entry: DVec3,
     cost: f64,
     total: f64,
+    target: u32,
 }
 
 /// The nodes of one search.
 #[derive(Clone, Debug)]
 pub(super) struct PolygonNodes {
-    /// The edges one expansion relaxes.
+    /// The ways one expansion relaxes.
     ways: Vec<Way>,
-    rows: Vec<Node>,
+    rows: Rows,
+    expanded: u32,
+}
+
+/// The nodes proper, by number.
+#[derive(Clone, Debug)]
+struct Rows {
+    nodes: Vec<Node>,
     /// Cost plus heuristic of each row: the key in the open list, and all that most relaxations
     /// look at.
     totals: Vec<f64>,
-    expanded: u32,
 }
 
 impl PolygonNodes {
     pub(super) fn with_capacity(rows: usize) -> Self {
         Self {
             ways: vec![Way::default(); MAX_VERTICES],
-            rows: Vec::with_capacity(rows),
-            totals: Vec::with_capacity(rows),
+            rows: Rows {
+                nodes: Vec::with_capacity(rows),
+                totals: Vec::with_capacity(rows),
+            },
             expanded: 0,
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.rows.clear();
-        self.totals.clear();
+        self.rows.nodes.clear();
+        self.rows.totals.clear();
         self.expanded = 0;
     }
 
@@ -81,14 +98,43 @@ impl PolygonNodes {
         let poly = question.start_poly;
         if let Some((tile, index)) = mesh.resolve(poly) {
             let cell = question.table.row(poly.slot(), tile.poly_count()) + index;
-            let total = question.min_cost * distance3(question.start, question.end);
-            let parent = (NO_NODE, PolyRef::INVALID);
-            self.relax(question, cell, poly, parent, question.start, 0.0, total);
+            let way = Way {
+                entry: question.start,
+                cost: 0.0,
+                total: question.min_cost * distance3(question.start, question.end),
+                target: index as u32,
+            };
+            self.rows
+                .relax(question, cell, poly, (NO_NODE, PolyRef::INVALID), &way);
         }
     }
 
-    /// Offers polygon `poly` (table cell `cell`) a route of `cost` to `entry` through `parent`,
-    /// estimated at `total` to the end.
+    /// Writes the polygons from the start to `last` and returns the cost of `last`.
+    pub(super) fn corridor(&self, last: u32, out: &mut Vec<PolyRef>) -> f64 {
+        let rows = &self.rows.nodes;
+        let mut at = last;
+        while let Some(row) = rows.get(at as usize) {
+            out.push(row.poly);
+            at = row.parent;
+        }
+        out.reverse();
+        rows.get(last as usize).map_or(0.0, |row| row.cost)
+    }
+
+    /// Appends the polygons expanded so far, by first expansion.
+    pub(super) fn expanded(&self, out: &mut Vec<PolyRef>) {
+        let rows = self.rows.nodes.iter();
+        let mut ranked: Vec<(u32, PolyRef)> = rows
+            .filter(|row| row.rank != u32::MAX)
+            .map(|row| (row.rank, row.poly))
+            .collect();
+        ranked.sort_unstable();
+        out.extend(ranked.iter().map(|&(_, poly)| poly));
+    }
+}
+
+impl Rows {
+    /// Offers polygon `poly` (table cell `cell`) a way in from `parent`.
     #[inline]
     fn relax(
         &mut self,
@@ -96,23 +142,22 @@ impl PolygonNodes {
         cell: usize,
         poly: PolyRef,
         (parent, came_from): (u32, PolyRef),
-        entry: DVec3,
-        cost: f64,
-        total: f64,
+        way: &Way,
     ) {
+        let total = way.total;
         let number = if let Some(number) = question.table.get(cell) {
             // Written so that a NaN from a filter's cost improves nothing.
             let improves = total < self.totals[number as usize];
             if !improves {
                 return;
             }
-            if self.rows[number as usize].closed && self.is_ancestor(number, parent) {
+            if self.nodes[number as usize].closed && self.is_ancestor(number, parent) {
                 return;
             }
             self.totals[number as usize] = total;
-            let row = &mut self.rows[number as usize];
-            row.entry = entry;
-            row.cost = cost;
+            let row = &mut self.nodes[number as usize];
+            row.entry = way.entry;
+            row.cost = way.cost;
             row.came_from = came_from;
             row.parent = parent;
             row.closed = false;
@@ -121,15 +166,15 @@ impl PolygonNodes {
             if total.is_nan() || total == f64::INFINITY {
                 return;
             }
-            if !question.has_room(self.rows.len()) {
+            if !question.has_room(self.nodes.len()) {
                 question.node_limit_reached = true;
                 return;
             }
-            let number = self.rows.len() as u32;
+            let number = self.nodes.len() as u32;
             self.totals.push(total);
-            self.rows.push(Node {
-                entry,
-                cost,
+            self.nodes.push(Node {
+                entry: way.entry,
+                cost: way.cost,
                 poly,
                 came_from,
                 parent,
@@ -149,32 +194,16 @@ impl PolygonNodes {
             if at == node {
                 return true;
             }
-            at = self.rows[at as usize].parent;
+            at = self.nodes[at as usize].parent;
         }
         false
     }
 
-    /// Writes the polygons from the start to `last` and returns the cost of `last`.
-    pub(super) fn corridor(&self, last: u32, out: &mut Vec<PolyRef>) -> f64 {
-        let mut at = last;
-        while let Some(row) = self.rows.get(at as usize) {
-            out.push(row.poly);
-            at = row.parent;
-        }
-        out.reverse();
-        self.rows.get(last as usize).map_or(0.0, |row| row.cost)
-    }
-
-    /// Appends the polygons expanded so far, by first expansion.
-    pub(super) fn expanded(&self, out: &mut Vec<PolyRef>) {
-        let mut ranked: Vec<(u32, PolyRef)> = self
-            .rows
-            .iter()
-            .filter(|row| row.rank != u32::MAX)
-            .map(|row| (row.rank, row.poly))
-            .collect();
-        ranked.sort_unstable();
-        out.extend(ranked.iter().map(|&(_, poly)| poly));
+    /// Whether the polygon of a table cell has a node whose total is at most `settled`.
+    #[inline]
+    fn is_settled(&self, question: &Question, cell: usize, settled: f64) -> bool {
+        let known = question.table.get(cell);
+        known.is_some_and(|number| self.totals[number as usize] <= settled)
     }
 }
 
@@ -194,33 +223,45 @@ pub(super) fn run<F: Filter + ?Sized>(
         if number == TERMINAL {
             return QueryStatus::Success;
         }
-        if nodes.rows[number as usize].closed {
-            question.open.pop();
+        if nodes.rows.nodes[number as usize].closed {
+            question.open.remove();
             continue;
         }
         if left == 0 {
             return QueryStatus::InProgress;
         }
         left -= 1;
-        question.open.pop();
+        question.open.remove();
         expand(nodes, question, mesh, filter, number);
     }
 }
 
 fn expand<F: Filter + ?Sized>(
-    nodes: &mut PolygonNodes,
+    PolygonNodes {
+        ways,
+        rows,
+        expanded,
+    }: &mut PolygonNodes,
     question: &mut Question,
     mesh: &TiledMesh,
     filter: &F,
     number: u32,
 ) {
-    let row = &mut nodes.rows[number as usize];
+    // The row was often written a moment ago: field by field it is read straight from the writes on
+    // their way to memory, as a whole it would wait for them to arrive.
+    let row = &mut rows.nodes[number as usize];
     row.closed = true;
     if row.rank == u32::MAX {
-        row.rank = nodes.expanded;
-        nodes.expanded += 1;
+        row.rank = *expanded;
+        *expanded += 1;
     }
-    let node = *row;
+    let node = At {
+        number,
+        poly: row.poly,
+        came_from: row.came_from,
+        entry: DVec3::new(row.entry.x, row.entry.y, row.entry.z),
+        cost: row.cost,
+    };
     question.count_expansion(number, node.entry);
     let Some((tile, index)) = mesh.resolve(node.poly) else {
         return;
@@ -230,65 +271,95 @@ fn expand<F: Filter + ?Sized>(
     };
     if node.poly == question.end_poly {
         let cost = node.cost + distance3(node.entry, question.end) * travel;
-        question.relax_terminal(nodes.rows.len(), number, cost);
+        question.relax_terminal(rows.nodes.len(), number, cost);
     }
-    let came_from = node.came_from;
     // Settled neighbours are skipped without looking at the edge, unless the filter breaks its
     // promise about the least cost.
     let settled = if travel >= question.min_cost {
-        nodes.totals[number as usize] * SETTLED
+        rows.totals[number as usize] * SETTLED
     } else {
         f64::NEG_INFINITY
     };
-    let slot = node.poly.slot();
+    let parent = (number, node.poly);
+    let (salt, slot) = (node.poly.salt(), node.poly.slot());
     let first_cell = question.table.row(slot, tile.poly_count());
-    // Choose the edges, price them all, then relax: the divisions and square roots of one edge
-    // overlap those of the next instead of waiting for its outcome.
-    let neighbors = &tile.data().edge_neighbors[tile.poly_edges(index)];
-    let mut chosen = 0;
-    for (edge, &neighbor) in neighbors.iter().enumerate() {
-        if neighbor <= 0 {
+    let edges = tile.poly_edges(index);
+    let neighbors = &tile.data().edge_neighbors;
+    let back = if (node.came_from.salt(), node.came_from.slot()) == (salt, slot) {
+        node.came_from.poly() as i32 + 1
+    } else {
+        0
+    };
+    let mut open_edges = open_edges(neighbors, edges.clone(), back);
+    // Price all edges, then relax: the divisions and square roots of one edge overlap those of
+    // the next instead of waiting for its outcome.
+    let (ring, neighbors) = (&tile.ring[edges.clone()], &neighbors[edges]);
+    let aim = Aim::new(node.entry, question.end);
+    let mut priced = 0;
+    while open_edges != 0 {
+        let edge = open_edges.trailing_zeros() as usize;
+        open_edges &= open_edges - 1;
+        let target = (neighbors[edge] - 1) as usize;
+        if !filter.passes(tile.poly_flags[target], tile.poly_area[target])
+            || rows.is_settled(question, first_cell + target, settled)
+        {
             continue;
         }
-        let target = (neighbor - 1) as usize;
-        let poly = PolyRef::from_parts(node.poly.salt(), slot, target as u32);
-        if poly == came_from || !filter.passes(tile.poly_flags[target], tile.poly_area[target]) {
-            continue;
-        }
-        if let Some(known) = question.table.get(first_cell + target) {
-            if nodes.totals[known as usize] <= settled {
-                continue;
-            }
-        }
-        if let Some(way) = nodes.ways.get_mut(chosen) {
-            (way.target, way.edge) = (target as u32, edge as u32);
-            chosen += 1;
+        let next = if edge + 1 < ring.len() { edge + 1 } else { 0 };
+        let entry = aim.through(ring[edge], ring[next], 0.5, 0.0, 1.0);
+        let cost = node.cost + distance3(node.entry, entry) * travel;
+        if let Some(way) = ways.get_mut(priced) {
+            *way = Way {
+                entry,
+                cost,
+                total: cost + question.min_cost * distance3(entry, question.end),
+                target: target as u32,
+            };
+            priced += 1;
         }
     }
-    let ring = tile.poly_ring(index);
-    let (end, min_cost) = (question.end, question.min_cost);
-    for way in &mut nodes.ways[..chosen] {
-        let edge = way.edge as usize;
-        let (a, b) = (
-            ring[edge],
-            ring[if edge + 1 < ring.len() { edge + 1 } else { 0 }],
-        );
-        way.entry = aim(node.entry, end, a, b).point(0.5, 0.0, 1.0);
-        way.cost = node.cost + distance3(node.entry, way.entry) * travel;
-        way.total = way.cost + min_cost * distance3(way.entry, end);
-    }
-    for k in 0..chosen {
-        let way = nodes.ways[k];
-        let poly = PolyRef::from_parts(node.poly.salt(), slot, way.target);
+    for way in &ways[..priced] {
+        let poly = PolyRef::from_parts(salt, slot, way.target);
         let cell = first_cell + way.target as usize;
-        let parent = (number, node.poly);
-        nodes.relax(question, cell, poly, parent, way.entry, way.cost, way.total);
+        rows.relax(question, cell, poly, parent, way);
     }
     for link in tile.poly_links(index) {
-        if link.target != came_from {
+        if link.target != node.came_from {
             follow(
-                nodes, question, mesh, filter, number, &node, travel, tile, link,
+                rows, question, mesh, filter, &node, travel, settled, tile, link,
             );
+        }
+    }
+}
+
+/// Edges looked at together.
+const TOGETHER: usize = 6;
+
+/// The edges that have a neighbour, but not `back` (index plus one), as bits.
+///
+/// Without a branch per edge: which edges are walls, no predictor can call. A polygon of few edges
+/// is not even counted out; what follows it in the tile is looked at too and cut off.
+#[inline]
+fn open_edges(neighbors: &[i32], edges: Range<usize>, back: i32) -> u32 {
+    let bit = |edge: usize, neighbor: i32| u32::from(neighbor > 0 && neighbor != back) << edge;
+    let count = edges.len();
+    let row = neighbors
+        .get(edges.start..)
+        .and_then(<[i32]>::first_chunk::<TOGETHER>);
+    match row {
+        Some(row) if count <= TOGETHER => {
+            let mut bits = 0;
+            for (edge, &neighbor) in row.iter().enumerate() {
+                bits |= bit(edge, neighbor);
+            }
+            bits & ((1 << count) - 1)
+        }
+        _ => {
+            let mut bits = 0;
+            for (edge, &neighbor) in neighbors[edges].iter().enumerate() {
+                bits |= bit(edge, neighbor);
+            }
+            bits
         }
     }
 }
@@ -296,13 +367,13 @@ fn expand<F: Filter + ?Sized>(
 /// Relaxes the polygon behind a tile-border or off-mesh link.
 #[inline(never)]
 fn follow<F: Filter + ?Sized>(
-    nodes: &mut PolygonNodes,
+    rows: &mut Rows,
     question: &mut Question,
     mesh: &TiledMesh,
     filter: &F,
-    number: u32,
-    node: &Node,
+    node: &At,
     travel: f64,
+    settled: f64,
     tile: &Tile,
     link: &Link,
 ) {
@@ -315,14 +386,16 @@ fn follow<F: Filter + ?Sized>(
     ) {
         return;
     }
+    let cell = question.table.row(link.target.slot(), target.poly_count()) + target_index;
     let (near, entry, extra) = if link.kind == LinkKind::Portal {
+        if rows.is_settled(question, cell, settled) {
+            return;
+        }
         let (a, b) = edge_ends(tile, node.poly.poly() as usize, usize::from(link.edge));
         let (low, high) = (f64::from(link.range_min), f64::from(link.range_max));
-        let entry = aim(node.entry, question.end, a, b).point(
-            (low + high) / 510.0,
-            low / 255.0,
-            high / 255.0,
-        );
+        let middle = (low + high) / 510.0;
+        let aim = Aim::new(node.entry, question.end);
+        let entry = aim.through(a, b, middle, low / 255.0, high / 255.0);
         (entry, entry, 0.0)
     } else {
         let Some(crossing) = off_mesh_crossing(mesh, link, filter) else {
@@ -331,45 +404,90 @@ fn follow<F: Filter + ?Sized>(
         (crossing.near, crossing.far, crossing.cost)
     };
     let cost = node.cost + distance3(node.entry, near) * travel + extra;
-    let cell = question.table.row(link.target.slot(), target.poly_count()) + target_index;
-    let total = cost + question.min_cost * distance3(entry, question.end);
-    let parent = (number, node.poly);
-    nodes.relax(question, cell, link.target, parent, entry, cost, total);
+    let way = Way {
+        entry,
+        cost,
+        total: cost + question.min_cost * distance3(entry, question.end),
+        target: target_index as u32,
+    };
+    rows.relax(question, cell, link.target, (node.number, node.poly), &way);
 }
 
-/// An edge and the straight line that is aimed through it.
+/// The straight line from a place to the end, seen from above.
 struct Aim {
-    a: DVec3,
-    b: DVec3,
-    across: f64,
-    along: f64,
-}
-
-#[inline]
-fn aim(from: DVec3, end: DVec3, a: DVec3, b: DVec3) -> Aim {
-    let (wx, wz) = (end.x - from.x, end.z - from.z);
-    Aim {
-        a,
-        b,
-        across: (b.x - a.x) * wz - (b.z - a.z) * wx,
-        along: (from.x - a.x) * wz - (from.z - a.z) * wx,
-    }
+    from: DVec3,
+    wx: f64,
+    wz: f64,
 }
 
 impl Aim {
-    /// The point where the line meets the edge, its fraction kept inside `low..=high`; the point
-    /// at fraction `parallel` when they do not meet.
     #[inline]
-    fn point(&self, parallel: f64, low: f64, high: f64) -> DVec3 {
-        let s = if self.across == 0.0 {
-            parallel
+    fn new(from: DVec3, end: DVec3) -> Self {
+        Self {
+            from,
+            wx: end.x - from.x,
+            wz: end.z - from.z,
+        }
+    }
+
+    /// The point where the line meets edge `a`-`b`, its fraction kept inside `low..=high`; the
+    /// point at fraction `parallel`, which lies inside too, when they do not meet.
+    #[inline]
+    fn through(&self, a: DVec3, b: DVec3, parallel: f64, low: f64, high: f64) -> DVec3 {
+        let (ex, ey, ez) = (b.x - a.x, b.y - a.y, b.z - a.z);
+        let across = ex * self.wz - ez * self.wx;
+        let along = (self.from.x - a.x) * self.wz - (self.from.z - a.z) * self.wx;
+        let (along, across) = if across == 0.0 {
+            (parallel, 1.0)
         } else {
-            (self.along / self.across).max(low).min(high)
+            (along, across)
         };
-        DVec3::new(
-            self.a.x + s * (self.b.x - self.a.x),
-            self.a.y + s * (self.b.y - self.a.y),
-            self.a.z + s * (self.b.z - self.a.z),
-        )
+        // Comparisons, which are one instruction each; `max` and `min` look for NaN first.
+        let s = along / across;
+        let s = if s > low { s } else { low };
+        let s = if s < high { s } else { high };
+        DVec3::new(a.x + s * ex, a.y + s * ey, a.z + s * ez)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_soa::rng::SplitMix64;
+
+    #[test]
+    fn open_edges_are_those_with_another_neighbour() {
+        let mut rng = SplitMix64::new(4);
+        let neighbors: Vec<i32> = (0..64).map(|_| rng.next_below(5) as i32 - 1).collect();
+        for count in 0..=MAX_VERTICES {
+            for first in 0..=neighbors.len() - count {
+                let edges = first..first + count;
+                for back in 0..4 {
+                    let bits = open_edges(&neighbors, edges.clone(), back);
+                    let expected = (0..32).filter(|&edge| {
+                        let neighbor = neighbors[edges.clone()].get(edge);
+                        neighbor.is_some_and(|&neighbor| neighbor > 0 && neighbor != back)
+                    });
+                    assert!(expected.eq((0..32).filter(|edge| bits >> edge & 1 == 1)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_meets_an_edge_between_its_bounds_or_runs_beside_it() {
+        let (a, b) = (DVec3::new(0.0, 2.0, 0.0), DVec3::new(4.0, 4.0, 0.0));
+        let aim = |x: f64, end: (f64, f64)| {
+            Aim::new(DVec3::new(x, 9.0, -1.0), DVec3::new(end.0, 9.0, end.1))
+        };
+        let x = |aim: Aim, low, high| aim.through(a, b, 0.375, low, high).x;
+        assert_eq!(
+            aim(1.0, (1.0, 1.0)).through(a, b, 0.5, 0.0, 1.0),
+            DVec3::new(1.0, 2.5, 0.0)
+        );
+        assert_eq!(x(aim(1.0, (1.0, 5.0)), 0.5, 0.75), 2.0);
+        assert_eq!(x(aim(9.0, (9.0, 5.0)), 0.5, 0.75), 3.0);
+        assert_eq!(x(aim(1.0, (9.0, -1.0)), 0.25, 0.5), 1.5);
+        assert_eq!(x(aim(1.0, (1.0, -1.0)), 0.25, 0.5), 1.5);
     }
 }
