@@ -71,13 +71,12 @@ pub fn find_nearest_poly<F: Filter + ?Sized>(
     }
     // The centre's own column first: its polygon usually bounds what the others must beat.
     let own = params.world_to_tile(center.x, center.z);
-    search.visit_column(own);
-    for row in rows {
-        for column in columns.clone() {
-            if let (Ok(x), Ok(z)) = (i32::try_from(column), i32::try_from(row)) {
-                if (x, z) != own {
-                    search.visit_column((x, z));
-                }
+    search.visit_column(mesh.column(own.0, own.1));
+    let inside = |n: i64| n.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+    for x in inside(*columns.start())..=inside(*columns.end()) {
+        for (at, slots) in mesh.columns_along(x, inside(*rows.start())..=inside(*rows.end())) {
+            if at != own {
+                search.visit_column(slots);
             }
         }
     }
@@ -138,8 +137,8 @@ struct Search<'a, F: ?Sized> {
 const BEYOND: f64 = 1.0 - 1e-12;
 
 impl<F: Filter + ?Sized> Search<'_, F> {
-    fn visit_column(&mut self, (x, z): (i32, i32)) {
-        for &slot in self.mesh.column(x, z) {
+    fn visit_column(&mut self, slots: &[u32]) {
+        for &slot in slots {
             self.visit_slot(slot);
         }
     }

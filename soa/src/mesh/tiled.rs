@@ -1,6 +1,7 @@
 //! The mesh: numbered slots of tiles, their generations and the edits a run may make.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -154,6 +155,19 @@ impl TiledMesh {
     #[must_use]
     pub fn column(&self, x: i32, z: i32) -> &[u32] {
         self.columns.get(&(x, z)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The tile columns of one x and a range of z that hold tiles: position and slots, by z.
+    pub fn columns_along(
+        &self,
+        x: i32,
+        z: RangeInclusive<i32>,
+    ) -> impl Iterator<Item = ((i32, i32), &[u32])> {
+        // A range from above to below is empty; the map would refuse it.
+        let found =
+            (z.start() <= z.end()).then(|| self.columns.range((x, *z.start())..=(x, *z.end())));
+        let columns = found.into_iter().flatten();
+        columns.map(|(&at, slots)| (at, slots.as_slice()))
     }
 
     /// The slot of the tile at a position.
