@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{at, field, floor, place, send, two_floors};
+use common::{at, crowd, field, floor, place, send, two_floors};
 use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdError, CrowdOptions, MAX_AGENTS};
 use throng_sim::follower::{FollowerOptions, OffMeshMode};
 use throng_soa::agents::AgentState;
@@ -14,15 +14,6 @@ use throng_soa::rng::SplitMix64;
 use throng_soa::world::{DVec3, distance_xz};
 
 const SMALL: AgentOptions = AgentOptions::SMALL;
-
-fn crowd(threads: usize) -> Crowd {
-    Crowd::new(CrowdOptions {
-        threads,
-        query_nodes: 4096,
-        ..CrowdOptions::default()
-    })
-    .unwrap()
-}
 
 #[test]
 fn recording_constraints_changes_nothing() {

@@ -9,24 +9,16 @@
 mod common;
 
 use common::{
-    Level, assert_on_surface, at, field, floor, place, route_length, send, settings, two_floors,
+    Level, assert_on_surface, at, crowd, field, floor, place, route_length, send, settings,
+    two_floors,
 };
-use throng_sim::crowd::{Agent, AgentId, AgentOptions, AvoidanceQuality, Crowd, CrowdOptions};
+use throng_sim::crowd::{Agent, AgentId, AgentOptions, AvoidanceQuality, Crowd};
 use throng_soa::agents::AgentState;
 use throng_soa::mesh::TiledMesh;
 use throng_soa::rng::SplitMix64;
 use throng_soa::world::{DVec3, distance_xz, distance3};
 
 const SMALL: AgentOptions = AgentOptions::SMALL;
-
-fn crowd(threads: usize) -> Crowd {
-    Crowd::new(CrowdOptions {
-        threads,
-        query_nodes: 4096,
-        ..CrowdOptions::default()
-    })
-    .unwrap()
-}
 
 /// Pairs of agents on the ground of one floor that overlap, and by how much.
 fn overlaps(crowd: &Crowd) -> Vec<(AgentId, AgentId, f64)> {

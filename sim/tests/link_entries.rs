@@ -7,9 +7,9 @@
 
 mod common;
 
-use common::{assert_on_surface, at, cell_tile, hand_params, send, two_floors};
+use common::{assert_on_surface, at, cell_tile, crowd, hand_params, send, two_floors};
 use throng_query::mesh::{NodeModel, QueryFilter};
-use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdOptions};
+use throng_sim::crowd::{AgentId, AgentOptions, Crowd};
 use throng_sim::follower::{FollowerOptions, OffMeshMode, PathFollower};
 use throng_soa::agents::AgentState;
 use throng_soa::mesh::{NavTile, OffMeshLink, TiledMesh};
@@ -20,15 +20,6 @@ const DT: f64 = 0.05;
 /// Ends of the link that leads both ways.
 const BELOW: DVec3 = DVec3::new(6.0, 0.0, 20.0);
 const ABOVE: DVec3 = DVec3::new(12.0, 4.0, 20.0);
-
-fn crowd(threads: usize) -> Crowd {
-    let options = CrowdOptions {
-        threads,
-        query_nodes: 4096,
-        ..CrowdOptions::default()
-    };
-    Crowd::new(options).unwrap()
-}
 
 /// Sends agents from these places on the lower floor to the upper one.
 fn climbers(mesh: &TiledMesh, crowd: &mut Crowd, from: &[(f64, f64)]) -> Vec<AgentId> {

@@ -7,23 +7,14 @@
 
 mod common;
 
-use common::{at, field, floor, place, two_floors};
+use common::{at, crowd, field, floor, place, two_floors};
 use throng_query::mesh::PathStatus;
-use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdError, CrowdOptions, StepStats};
+use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdError, StepStats};
 use throng_soa::mesh::TiledMesh;
 use throng_soa::rng::SplitMix64;
 use throng_soa::world::DVec3;
 
 const SMALL: AgentOptions = AgentOptions::SMALL;
-
-fn crowd(threads: usize) -> Crowd {
-    let options = CrowdOptions {
-        threads,
-        query_nodes: 4096,
-        ..CrowdOptions::default()
-    };
-    Crowd::new(options).unwrap()
-}
 
 /// A crowd on random places, some of it on the way, and orders for it: agents named twice, goals off
 /// the mesh.

@@ -15,8 +15,8 @@ use throng_sim::crowd::{
 use throng_sim::follower::FollowerOptions;
 use throng_soa::agents::AgentState;
 use throng_soa::digest::fnv1a64;
-use throng_soa::mesh::TiledMesh;
 use throng_soa::mesh::snapshot::{restore_snapshot, snapshot_bytes};
+use throng_soa::mesh::{NavTile, TiledMesh};
 use throng_soa::rng::SplitMix64;
 
 const SMALL: AgentOptions = AgentOptions::SMALL;
@@ -574,4 +574,35 @@ fn errors_say_what_is_wrong_and_where() {
         narrow.restore_state(&mesh, &bytes).is_err(),
         "more slots than the crowd may have"
     );
+}
+
+/// The same tiles on a grid that begins elsewhere: every reference resolves, to another place.
+fn shifted(mesh: &TiledMesh, by: f64) -> TiledMesh {
+    let mut params = *mesh.params();
+    params.origin.x += by;
+    let mut other = TiledMesh::new(params).unwrap();
+    for (_, tile) in mesh.tiles() {
+        let tile = NavTile::create(tile.data().clone(), &params).unwrap();
+        other.add_tile(tile).unwrap();
+    }
+    other
+}
+
+#[test]
+fn what_a_crowd_remembers_of_one_mesh_is_not_used_on_another() {
+    for by in [0.0, 0.1, 0.4, 1.0] {
+        let mesh = field(4, 60.0, 20, 1.0);
+        let other = shifted(&mesh, by);
+        let mut live = walkers(&mesh, 200, 5);
+        steps(&mesh, &mut live, 30);
+        let mut restored = empty();
+        let saved = live.save_state(&other);
+        restored.restore_state(&other, &saved).unwrap();
+        for _ in 0..30 {
+            steps(&other, &mut live, 1);
+            steps(&other, &mut restored, 1);
+            let same = live.save_state(&other) == restored.save_state(&other);
+            assert!(same, "shifted by {by}");
+        }
+    }
 }

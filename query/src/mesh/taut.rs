@@ -116,8 +116,9 @@ impl StringMemory {
     /// Keeps the portal at `at` if it is the next one and there is room, over those walked through.
     fn keep_gate(&mut self, at: usize, gate: Gate) {
         let number = at as u32 + self.trimmed;
-        if self.gate_count == 0 {
+        if self.gate_count == 0 || self.trimmed >= self.first_gate + self.gate_count {
             self.first_gate = number;
+            self.gate_count = 0;
         }
         if number != self.first_gate + self.gate_count {
             return;

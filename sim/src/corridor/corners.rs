@@ -29,7 +29,7 @@ pub fn find_corners(
     let outcome = match &mut corridor.memory {
         Some(memory) => find_remembered_path(
             mesh,
-            (position, memory.settled),
+            (position, memory.settled_at == mesh.revision()),
             target,
             polys,
             &mut memory.string,

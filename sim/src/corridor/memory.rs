@@ -13,8 +13,9 @@ use throng_soa::world::{DVec2, DVec3};
 pub(crate) struct CorridorMemory {
     /// Corners of the string.
     pub(super) string: StringMemory,
-    /// The agent's position is its own closest point on the first polygon.
-    pub(super) settled: bool,
+    /// Mesh revision at which the agent's position is its own closest point on the first polygon; 0:
+    /// it may not be.
+    pub(super) settled_at: u64,
     /// Mesh revision at which the leading polygons were found good; 0: at none.
     checked_at: u64,
     /// How many leading polygons are alive, accepted and entered one from the other.
@@ -64,6 +65,8 @@ impl Far {
             least = least.min(distance);
             first -= 1;
         }
+        // Nothing far is no reason never to look again.
+        let least = if first == end { NEAR } else { least };
         *self = Self {
             revision,
             first: first as u32,
@@ -83,7 +86,7 @@ impl CorridorMemory {
     /// Drops everything: another agent, or a state from elsewhere.
     pub(crate) fn clear(&mut self) {
         self.string.forget();
-        self.settled = false;
+        self.settled_at = 0;
         self.checked_at = 0;
         self.far = Far::default();
     }

@@ -65,12 +65,12 @@ impl CorridorRow<'_> {
         }
     }
 
-    /// Moves the agent to `position`. `settled` says that it is its own closest point on the first
-    /// polygon.
-    pub(crate) fn set_position(&mut self, position: DVec3, settled: bool) {
+    /// Moves the agent to `position`. `settled_at` is the mesh revision at which that is its own
+    /// closest point on the first polygon, 0 when it may not be.
+    pub(crate) fn set_position(&mut self, position: DVec3, settled_at: u64) {
         self.head.position = position;
         if let Some(memory) = &mut self.memory {
-            memory.settled = settled;
+            memory.settled_at = settled_at;
         }
     }
 
@@ -88,7 +88,7 @@ impl CorridorRow<'_> {
         };
         self.path[0] = poly;
         self.forget_polygons();
-        self.set_position(position, false);
+        self.set_position(position, 0);
     }
 
     /// Sets where the agent wants to go; the next replan starts at the agent.

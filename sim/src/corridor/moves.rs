@@ -47,7 +47,7 @@ pub fn move_position<F: Filter + ?Sized>(
         cut_loops(&mut navigator.route, 0);
         corridor.replace_front(&navigator.route, replaced);
     }
-    corridor.set_position(moved.point, false);
+    corridor.set_position(moved.point, 0);
     true
 }
 
@@ -127,6 +127,9 @@ pub fn move_along(
     to: DVec3,
     limit: usize,
 ) -> bool {
+    if !is_point(to) {
+        return false;
+    }
     let limit = limit.min(corridor.head.count as usize);
     let far = far_polygons(corridor, mesh, to, limit);
     let mut best: Option<Held<'_>> = None;
@@ -170,7 +173,7 @@ pub fn move_along(
     };
     let point = held.point(to);
     corridor.trim_front(held.place);
-    corridor.set_position(point, held.over);
+    corridor.set_position(point, if held.over { mesh.revision() } else { 0 });
     true
 }
 

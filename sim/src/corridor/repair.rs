@@ -80,7 +80,7 @@ pub fn relocate<F: Filter + ?Sized>(
     corridor.path[0] = nearest.poly;
     corridor.head.count = 1;
     corridor.forget_polygons();
-    corridor.set_position(nearest.point, false);
+    corridor.set_position(nearest.point, 0);
     corridor.head.complete = false;
     corridor.request_replan();
     Ok(true)

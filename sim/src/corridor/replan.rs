@@ -139,6 +139,7 @@ impl CorridorReplan {
             let again = self.begin_at_agent(corridor, mesh, filter, navigator);
             if again.is_ok() && self.status == QueryStatus::InProgress {
                 self.status = navigator.search.update(mesh, filter, left);
+                navigator.counts.route_searches += 1;
                 navigator.counts.expansions += navigator.search.iterations();
             }
         }

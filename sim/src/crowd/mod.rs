@@ -292,6 +292,10 @@ impl Crowd {
         self.walls.reset(row);
         self.plans[slot] = AgentPlan::default();
         self.solved[slot] = Avoided::default();
+        if let Some(recorded) = self.recorded.get_mut(slot) {
+            recorded.walls = 0;
+            recorded.planes.clear();
+        }
     }
 
     /// The agent, while it is in the crowd.

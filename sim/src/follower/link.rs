@@ -56,7 +56,7 @@ pub(super) fn begin(row: &mut FollowerRow<'_>, options: &FollowerOptions) {
     let exit = row.corridor.polys().iter().position(|&p| p == exit_poly);
     row.corridor
         .trim_front(exit.map_or(0, |i| i.saturating_sub(1)));
-    row.corridor.set_position(start, false);
+    row.corridor.set_position(start, 0);
     row.settle();
     *row.velocity = DVec3::ZERO;
     *row.state = AgentState::OffMeshLink;
@@ -104,7 +104,7 @@ pub(crate) fn complete<F: Filter + ?Sized>(
     *row.state = AgentState::Moving;
     let beside = closest_point_on_poly(mesh, exit_poly, end).filter(|on| !on.over_polygon);
     let landing = beside.map_or(end, |on| on.point);
-    row.corridor.set_position(landing, false);
+    row.corridor.set_position(landing, 0);
     row.walk.stuck_clock = 0.0;
     row.walk.stuck_anchor = landing;
     let exit = row.corridor.polys().iter().position(|&p| p == exit_poly);

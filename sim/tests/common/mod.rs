@@ -9,7 +9,7 @@ use throng_query::mesh::{
 };
 use throng_sim::Navigator;
 use throng_sim::corridor::{PathCorridor, corridor_length, replan};
-use throng_sim::crowd::{AgentId, AgentOptions, Crowd};
+use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdOptions};
 use throng_soa::mesh::assemble::{WorldPolygons, from_polygons};
 use throng_soa::mesh::{MeshParams, NavTile, PolyRef, TileData, TiledMesh};
 use throng_soa::rng::SplitMix64;
@@ -408,4 +408,14 @@ pub fn send(
     let status = crowd.set_destination(mesh, id, to).unwrap();
     assert_eq!(status, PathStatus::Found, "{from} to {to}");
     id
+}
+
+/// A crowd on so many threads.
+pub fn crowd(threads: usize) -> Crowd {
+    Crowd::new(CrowdOptions {
+        threads,
+        query_nodes: 4096,
+        ..CrowdOptions::default()
+    })
+    .unwrap()
 }

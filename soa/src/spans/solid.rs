@@ -65,14 +65,13 @@ pub struct SpanColumns {
     turned_away: bool,
 }
 
-/// Most spans over each other in a column, as many as a tile has layers. A new span walks past
-/// those below it and later stages compare the spans of neighbouring columns, so without a bound a
-/// pile of thin floors would take its square. A tower of a thousand floors is fine; links tell 63
-/// of them apart.
+/// Most spans over each other in a column. A new span walks past those below it and later stages
+/// compare the spans of neighbouring columns, so without a bound a pile of thin floors would take
+/// its square. Links tell 63 floors apart.
 ///
 /// The columns are judged as they end up, so the order of the spans does not matter: one that is
 /// above the limit until later spans join what it holds is no harm.
-pub const MAX_COLUMN_SPANS: usize = 1024;
+pub const MAX_COLUMN_SPANS: usize = 255;
 /// Most spans of one heightfield under construction, at any time.
 pub const MAX_SPANS: usize = 1 << 24;
 /// Spans passed by walks longer than [`MAX_COLUMN_SPANS`], all together: about a second. Only
@@ -380,7 +379,7 @@ mod tests {
     #[test]
     fn a_tower_is_taken_or_refused_in_any_order() {
         for (count, overfull) in [
-            (300, false),
+            (200, false),
             (MAX_COLUMN_SPANS as u16, false),
             (MAX_COLUMN_SPANS as u16 + 1, true),
             (5000, true),

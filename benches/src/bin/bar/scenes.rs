@@ -3,6 +3,16 @@
 use std::path::PathBuf;
 use throng::{NavMesh, NavSettings, Soup, read_obj};
 
+/// Levels that are built and asked questions.
+pub(crate) const LEVELS: [&str; 6] = [
+    "nav_test",
+    "dungeon",
+    "undulating",
+    "terraces-256",
+    "city-256",
+    "city-512",
+];
+
 /// Cells of a tile of tiled build rows.
 pub(crate) const TILE_CELLS: i32 = 64;
 

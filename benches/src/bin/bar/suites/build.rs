@@ -5,15 +5,6 @@ use crate::measure::{Side, milliseconds, say};
 use crate::scenes;
 use throng::{NavMesh, NavSettings, Soup, TiledMesh, solo_settings};
 
-const LEVELS: [&str; 6] = [
-    "nav_test",
-    "dungeon",
-    "undulating",
-    "terraces-256",
-    "city-256",
-    "city-512",
-];
-
 pub(super) fn rows() -> Vec<Row> {
     let kinds = [("solo", 0), ("tiled", 1)];
     let row = |level: &'static str, (kind, option): (&str, usize)| Row {
@@ -26,7 +17,7 @@ pub(super) fn rows() -> Vec<Row> {
         apart: false,
         measure,
     };
-    let all = LEVELS
+    let all = scenes::LEVELS
         .into_iter()
         .flat_map(|level| kinds.map(|kind| row(level, kind)));
     all.collect()

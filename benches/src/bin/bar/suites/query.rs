@@ -11,14 +11,6 @@ use std::hint::black_box;
 use throng::parts::query::mesh::find_nearest_poly;
 use throng::{DVec3, MeshQuery, NavMesh, PolyRef, QueryFilter, QueryStatus, StraightPathPoint};
 
-const LEVELS: [&str; 6] = [
-    "nav_test",
-    "dungeon",
-    "undulating",
-    "terraces-256",
-    "city-256",
-    "city-512",
-];
 const PAIRS: usize = 1000;
 const SNAP: DVec3 = DVec3::new(2.0, 4.0, 2.0);
 
@@ -33,7 +25,7 @@ pub(super) fn rows() -> Vec<Row> {
         apart: false,
         measure,
     };
-    LEVELS.map(row).into()
+    scenes::LEVELS.map(row).into()
 }
 
 fn measure(row: &Row, reps: usize, sides: &[Side]) -> Result<(), String> {
