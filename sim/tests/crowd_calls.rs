@@ -6,9 +6,9 @@
 
 mod common;
 
-use common::{at, crowd, field, floor, place, send, two_floors};
+use common::{at, crowd, field, floor, hosted, place, send, two_floors};
 use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdError, CrowdOptions, MAX_AGENTS};
-use throng_sim::follower::{FollowerOptions, OffMeshMode};
+use throng_sim::follower::FollowerOptions;
 use throng_soa::agents::AgentState;
 use throng_soa::rng::SplitMix64;
 use throng_soa::world::{DVec3, distance_xz};
@@ -359,16 +359,7 @@ fn a_teleported_agent_stands_where_it_was_put() {
 fn a_host_completes_crossings_in_a_crowd() {
     let mesh = two_floors();
     let mut crowd = crowd(1);
-    let path = FollowerOptions {
-        off_mesh_mode: OffMeshMode::Host,
-        corridor_capacity: 64,
-        stuck_window: 0.0,
-        ..FollowerOptions::HUMANOID
-    };
-    let options = AgentOptions {
-        path: Some(path),
-        ..SMALL
-    };
+    let options = hosted();
     let id = send(
         &mesh,
         &mut crowd,

@@ -7,10 +7,10 @@
 
 mod common;
 
-use common::{assert_on_surface, at, cell_tile, crowd, hand_params, send, two_floors};
+use common::{assert_on_surface, at, cell_tile, crowd, hand_params, hosted, send, two_floors};
 use throng_query::mesh::{NodeModel, QueryFilter};
 use throng_sim::crowd::{AgentId, AgentOptions, Crowd};
-use throng_sim::follower::{FollowerOptions, OffMeshMode, PathFollower};
+use throng_sim::follower::{FollowerOptions, PathFollower};
 use throng_soa::agents::AgentState;
 use throng_soa::mesh::{NavTile, OffMeshLink, TiledMesh};
 use throng_soa::world::{DVec3, distance_xz, distance3};
@@ -131,16 +131,7 @@ fn who_waits_stands_and_keeps_its_route() {
 fn a_link_that_the_host_drives_takes_everybody_at_once() {
     let mesh = two_floors();
     let mut crowd = crowd(1);
-    let path = FollowerOptions {
-        off_mesh_mode: OffMeshMode::Host,
-        corridor_capacity: 64,
-        stuck_window: 0.0,
-        ..FollowerOptions::HUMANOID
-    };
-    let hosted = AgentOptions {
-        path: Some(path),
-        ..SMALL
-    };
+    let hosted = hosted();
     let to = DVec3::new(14.0, 4.0, 20.0);
     let ids: Vec<AgentId> = [5.5, 6.0, 6.5]
         .map(|x| send(&mesh, &mut crowd, at(x, 20.0), to, &hosted))

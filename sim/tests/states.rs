@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{at, field, floor, place, settings, two_floors};
+use common::{Level, at, field, floor, place, settings, two_floors};
 use throng_sim::crowd::{
     AgentId, AgentOptions, AvoidanceQuality, Crowd, CrowdOptions, mesh_of_state,
 };
@@ -605,4 +605,29 @@ fn what_a_crowd_remembers_of_one_mesh_is_not_used_on_another() {
             assert!(same, "shifted by {by}");
         }
     }
+}
+
+#[test]
+fn room_for_many_boundary_pieces_is_no_state() {
+    // A field of posts: more pieces around an agent than it has room for at first.
+    let mut level = Level::default();
+    level.slab((0.0, 0.0), (24.0, 24.0), 0.0);
+    for i in 0..49 {
+        let (x, z) = (3.0 + 3.0 * f64::from(i % 7), 3.0 + 3.0 * f64::from(i / 7));
+        level.block((x, z), (x + 0.6, z + 0.6));
+    }
+    let mesh = level.build(&settings());
+    let mut live = walkers(&mesh, 20, 3);
+    let mut most = 0;
+    for _ in 0..60 {
+        let saved = live.save_state(&mesh);
+        let mut fresh = empty();
+        fresh.restore_state(&mesh, &saved).unwrap();
+        steps(&mesh, &mut live, 1);
+        steps(&mesh, &mut fresh, 1);
+        assert!(live.save_state(&mesh) == fresh.save_state(&mesh));
+        let counts = live.agents().map(|agent| agent.walls().len());
+        most = counts.fold(most, usize::max);
+    }
+    assert!(most > 16, "{most} pieces at most");
 }

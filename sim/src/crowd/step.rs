@@ -18,6 +18,7 @@ use super::motion::{MotionRows, move_agent};
 use super::plan::{PlanRows, plan_agent};
 use super::snapshot::{note_crossings, take_snapshot};
 use super::state::COUNTER_LIMIT;
+use super::walls::grow_rooms;
 use crate::follower::check_dt;
 use std::ops::Range;
 use throng_soa::error::ArgumentError;
@@ -93,7 +94,7 @@ impl Crowd {
         );
         ended(Stage::Snapshot);
         self.plan_all(mesh, dt);
-        self.enter_all(mesh);
+        self.settle_plans(mesh);
         ended(Stage::Plan);
         self.avoid_all(dt);
         ended(Stage::Avoid);
@@ -128,16 +129,17 @@ impl Crowd {
         });
     }
 
-    fn enter_all(&mut self, mesh: &TiledMesh) {
-        if !mesh.has_off_mesh_links() {
-            return;
-        }
+    /// What planning leaves to one thread: turns at links, and room for more boundary pieces.
+    fn settle_plans(&mut self, mesh: &TiledMesh) {
         let (options, profiles) = (&self.options, self.profiles.all());
-        let rows = plan_rows!(self);
         let entries = &mut self.entries;
         self.workers.with(|scratch| {
             let navigator = &mut scratch.navigator;
-            enter_links(rows, mesh, options, profiles, entries, navigator);
+            if mesh.has_off_mesh_links() {
+                let rows = plan_rows!(self);
+                enter_links(rows, mesh, options, profiles, entries, navigator);
+            }
+            grow_rooms(plan_rows!(self), mesh, options, profiles, navigator);
         });
     }
 

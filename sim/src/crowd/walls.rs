@@ -26,7 +26,8 @@ pub struct WallPiece {
 }
 
 /// Looks the pieces up again when the agent has walked off, the mesh was edited, or the last look
-/// failed.
+/// failed. Where there are more pieces than the agent has room for, their count says so and
+/// [`grow_rooms`] looks once more: nothing is allocated while a stage runs.
 pub(super) fn refresh_walls(
     rows: &mut PlanRows<'_>,
     i: usize,
@@ -43,6 +44,18 @@ pub(super) fn refresh_walls(
         return;
     }
     navigator.counts.wall_lookups += 1;
+    look_up(rows, i, mesh, options, profile, navigator);
+}
+
+fn look_up(
+    rows: &mut PlanRows<'_>,
+    i: usize,
+    mesh: &TiledMesh,
+    options: &CrowdOptions,
+    profile: &Profile,
+    navigator: &mut Navigator,
+) {
+    let position = rows.agents.position[i];
     let most = options.max_walls_per_agent as usize;
     navigator.walls.resize(most, WallSegment::default());
     // A restored corridor may be empty; what its room held before is nobody's polygon.
@@ -54,14 +67,15 @@ pub(super) fn refresh_walls(
         mesh,
         start,
         position,
-        profile.wall_reach + refresh,
+        profile.wall_reach + options.wall_refresh_distance,
         &options.filter,
         &mut navigator.walls,
     );
     let ok = found.status == AreaStatus::Success;
-    let pieces = &mut rows.pieces[i];
-    make_room(pieces, found.count, most);
-    for (piece, wall) in pieces.iter_mut().zip(&navigator.walls[..found.count]) {
+    for (piece, wall) in rows.pieces[i]
+        .iter_mut()
+        .zip(&navigator.walls[..found.count])
+    {
         *piece = WallPiece {
             a: wall.a,
             b: wall.b,
@@ -69,9 +83,29 @@ pub(super) fn refresh_walls(
             edge: wall.edge,
         };
     }
-    rows.walls.stamp[i] = if ok { stamp } else { 0 };
+    rows.walls.stamp[i] = if ok { mesh.edit_count() + 1 } else { 0 };
     rows.walls.center[i] = DVec2::new(position.x, position.z);
     rows.walls.count[i] = if ok { found.count as u32 } else { 0 };
+}
+
+/// Gives room to the agents that found more pieces than they can keep, and lets them look again. Rare:
+/// an agent never needs to grow twice to the same size.
+pub(super) fn grow_rooms(
+    mut rows: PlanRows<'_>,
+    mesh: &TiledMesh,
+    options: &CrowdOptions,
+    profiles: &[Profile],
+    navigator: &mut Navigator,
+) {
+    let most = options.max_walls_per_agent as usize;
+    for i in 0..rows.pieces.len() {
+        let count = rows.walls.count[i] as usize;
+        if count > rows.pieces[i].len() {
+            make_room(&mut rows.pieces[i], count, most);
+            let profile = &profiles[rows.agents.profile[i] as usize];
+            look_up(&mut rows, i, mesh, options, profile, navigator);
+        }
+    }
 }
 
 /// Room for pieces grows by this many.

@@ -10,6 +10,7 @@ use throng_query::mesh::{
 use throng_sim::Navigator;
 use throng_sim::corridor::{PathCorridor, corridor_length, replan};
 use throng_sim::crowd::{AgentId, AgentOptions, Crowd, CrowdOptions};
+use throng_sim::follower::{FollowerOptions, OffMeshMode};
 use throng_soa::mesh::assemble::{WorldPolygons, from_polygons};
 use throng_soa::mesh::{MeshParams, NavTile, PolyRef, TileData, TiledMesh};
 use throng_soa::rng::SplitMix64;
@@ -418,4 +419,17 @@ pub fn crowd(threads: usize) -> Crowd {
         ..CrowdOptions::default()
     })
     .unwrap()
+}
+
+/// A small agent whose crossings the host completes.
+pub fn hosted() -> AgentOptions {
+    AgentOptions {
+        path: Some(FollowerOptions {
+            off_mesh_mode: OffMeshMode::Host,
+            corridor_capacity: 64,
+            stuck_window: 0.0,
+            ..FollowerOptions::HUMANOID
+        }),
+        ..AgentOptions::SMALL
+    }
 }
