@@ -352,7 +352,7 @@ fn size_buffer_and_hash_are_those_of_the_bytes() {
 /// A small crowd with a bit of everything in its state: a free slot, path settings, walls, a
 /// crossing.
 fn small() -> (TiledMesh, Crowd) {
-    let mut level = common::Level::default();
+    let mut level = Level::default();
     level.slab((0.0, 0.0), (12.0, 12.0), 0.0);
     let link = throng_build::OffMeshLinkDefinition {
         start: at(3.0, 3.0),

@@ -1,11 +1,11 @@
 //! The string of a corridor that is walked: pulled again at every step, mostly from memory.
 //!
 //! In: a corridor, a position on its first polygon, a target, and what was remembered at the last pull.
-//! Out: the points of [`find_straight_path`](super::find_straight_path), bit for bit. From a corner on, a string depends on the
-//! corner, its portal, the portals behind it and the target alone; so once a pull from the new position
-//! meets a corner that is remembered, the rest of the string is the remembered one. Only the portals up
-//! to that corner are looked at, and the corridor behind them is known to hold together as long as the
-//! mesh has the revision it was checked for.
+//! Out: the points of [`find_straight_path`](super::find_straight_path), bit for bit. From a corner
+//! on, a string depends on the corner, its portal, the portals behind it and the target alone; so once
+//! a pull from the new position meets a corner that is remembered, the rest of the string is the
+//! remembered one. Only the portals up to that corner are looked at, and the corridor behind them is
+//! known to hold together as long as the mesh has the revision it was checked for.
 //!
 //! The first portals ahead are remembered too, seen from above.
 //!
