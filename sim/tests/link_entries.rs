@@ -381,3 +381,72 @@ fn over_a_short_link_nobody_lands_on_the_one_before() {
         assert!(deepest <= 0.3, "link of {length}: overlap {deepest}");
     }
 }
+
+#[test]
+fn who_came_over_and_stays_near_holds_nobody_up_for_long() {
+    // A guard crosses a short link and then walks in circles close to its exit.
+    let mesh = hand_made(vec![one_way([16.9, 0.0, 16.5], [18.1, 0.0, 16.5], 1.0)]);
+    let person = AgentOptions::HUMANOID;
+    let mut crowd = crowd(1);
+    let guard = send(&mesh, &mut crowd, at(14.0, 16.5), at(19.3, 16.5), &person);
+    for _ in 0..200 {
+        crowd.step(&mesh, DT).unwrap();
+    }
+    let ids: Vec<AgentId> = (0..6)
+        .map(|i| {
+            let (from, to) = (13.0 - 1.5 * f64::from(i), 8.0 + 3.0 * f64::from(i));
+            send(&mesh, &mut crowd, at(from, 16.5), at(28.0, to), &person)
+        })
+        .collect();
+    let corners = [(19.4, 16.5), (18.65, 16.93), (18.65, 16.07)];
+    let mut corner = 0;
+    for _ in 0..4000 {
+        let (x, z) = corners[corner % 3];
+        let position = crowd.agent(guard).unwrap().position();
+        if corner == 0 || distance_xz(position, at(x, z)) < 0.3 {
+            corner += 1;
+            let (x, z) = corners[corner % 3];
+            crowd.set_destination(&mesh, guard, at(x, z)).unwrap();
+        }
+        crowd.step(&mesh, DT).unwrap();
+    }
+    let over = ids
+        .iter()
+        .filter(|&&id| crowd.agent(id).unwrap().position().x > 18.0);
+    assert_eq!(over.count(), 6);
+}
+
+#[test]
+fn who_is_sent_elsewhere_leaves_the_queue() {
+    let mesh = hand_made(vec![one_way([15.9, 0.0, 16.5], [18.1, 0.0, 16.5], 0.5)]);
+    let mut crowd = crowd(1);
+    let path = FollowerOptions {
+        off_mesh_speed: 0.02,
+        corridor_capacity: 64,
+        stuck_window: 0.0,
+        ..FollowerOptions::HUMANOID
+    };
+    let slow = AgentOptions {
+        path: Some(path),
+        ..SMALL
+    };
+    send(&mesh, &mut crowd, at(15.8, 16.5), at(28.0, 16.5), &slow);
+    crowd.step(&mesh, DT).unwrap();
+    let first = send(&mesh, &mut crowd, at(15.6, 16.2), at(28.0, 12.0), &SMALL);
+    let steps = |crowd: &mut Crowd, count: usize| {
+        for _ in 0..count {
+            crowd.step(&mesh, DT).unwrap();
+        }
+    };
+    steps(&mut crowd, 300);
+    crowd.set_destination(&mesh, first, at(13.0, 10.0)).unwrap();
+    steps(&mut crowd, 100);
+    let second = send(&mesh, &mut crowd, at(15.5, 16.8), at(28.0, 20.0), &SMALL);
+    steps(&mut crowd, 150);
+    crowd.set_destination(&mesh, first, at(28.0, 12.0)).unwrap();
+    while !is_carried(&crowd, first) && !is_carried(&crowd, second) {
+        crowd.step(&mesh, DT).unwrap();
+        assert!(crowd.step_count() < 4000, "nobody gets in");
+    }
+    assert!(is_carried(&crowd, second));
+}

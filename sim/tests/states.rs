@@ -631,3 +631,25 @@ fn room_for_many_boundary_pieces_is_no_state() {
     }
     assert!(most > 16, "{most} pieces at most");
 }
+
+#[test]
+fn walls_of_one_mesh_are_not_avoided_on_another() {
+    // The same tiles, the same number of edits; only a house is gone.
+    let house = |stands: bool| {
+        let mut level = Level::default();
+        level.slab((0.0, 0.0), (20.0, 20.0), 0.0);
+        if stands {
+            level.block((9.0, 0.0), (10.0, 16.0));
+        }
+        level.build(&settings())
+    };
+    let (before, after) = (house(true), house(false));
+    assert_eq!(before.edit_count(), after.edit_count());
+    let mut crowd = empty();
+    let id = crowd.add(&before, at(7.9, 8.0), &SMALL).unwrap();
+    crowd.set_destination(&before, id, at(14.0, 8.0)).unwrap();
+    steps(&before, &mut crowd, 2);
+    crowd.set_destination(&after, id, at(14.0, 8.0)).unwrap();
+    steps(&after, &mut crowd, 200);
+    assert!(crowd.agent(id).unwrap().reached_target());
+}

@@ -4,9 +4,10 @@
 //! their crossing in this step; the others wait where they are. Agents on a link do not avoid each
 //! other, so whoever enters must have room: nobody carried from the same entry is still near it,
 //! nobody else lands on the same exit at nearly the same time, and over a link shorter than the gap
-//! nobody who landed there is still walking off. Per entry and per exit one agent at most enters in a
-//! step: the one that has waited longest, the nearest to its entry among equals, then the lowest slot;
-//! while it has no room, the others wait too. One thread: few agents stand at an entry at a time.
+//! nobody who landed there a moment ago is still walking off. Per entry and per exit one agent at most
+//! enters in a step: the one that has waited longest, the nearest to its entry among equals, then the
+//! lowest slot; while it has no room, the others wait too. One thread: few agents stand at an entry at
+//! a time.
 //!
 //! An agent that stands on a landing is not waited for: it may stand there for good. Links that the
 //! host drives ([`OffMeshMode::Host`]) have no queue: whoever comes near enough is handed over at once.
@@ -25,6 +26,8 @@ use throng_soa::world::{DVec3, distance_xz_sq, distance3};
 /// whoever lands has to pick up speed first, and a second one is the room for that.
 const GAP: f64 = 2.0;
 
+/// Seconds somebody who landed may keep others waiting.
+const WALK_OFF: f64 = 3.0;
 /// Whoever landed and is at least this share of its speed fast is walking off.
 const WALKS_OFF: f64 = 0.05;
 
@@ -39,6 +42,8 @@ pub(super) struct EntryScratch {
     to: Vec<Carried>,
     /// Agents that landed and are still walking off, by exit.
     landed: Vec<Carried>,
+    /// Agents that kept somebody waiting after they had landed.
+    held: Vec<u32>,
     /// Entries and exits that had their agent in this step.
     taken: Vec<(DVec3, DVec3)>,
 }
@@ -49,6 +54,7 @@ impl EntryScratch {
         self.waiting.capacity() * size_of::<Waiting>()
             + (self.from.capacity() + self.to.capacity() + self.landed.capacity())
                 * size_of::<Carried>()
+            + self.held.capacity() * size_of::<u32>()
             + self.taken.capacity() * size_of::<(DVec3, DVec3)>()
     }
 }
@@ -73,6 +79,7 @@ pub(super) fn enter_links(
     mesh: &TiledMesh,
     options: &CrowdOptions,
     profiles: &[Profile],
+    dt: f64,
     scratch: &mut EntryScratch,
     navigator: &mut Navigator,
 ) {
@@ -83,7 +90,9 @@ pub(super) fn enter_links(
     collect_carried(&rows, profiles, scratch);
     collect_landed(&rows, profiles, &mut scratch.landed);
     scratch.taken.clear();
-    for &Waiting { slot, .. } in &scratch.waiting {
+    scratch.held.clear();
+    for i in 0..scratch.waiting.len() {
+        let slot = scratch.waiting[i].slot;
         let slot = slot as usize;
         let profile = &profiles[rows.agents.profile[slot] as usize];
         let Crossing { start, end, .. } = rows.routes.crossing[slot];
@@ -108,6 +117,12 @@ pub(super) fn enter_links(
             }
         }
         refresh_walls(&mut rows, slot, mesh, options, profile, navigator);
+    }
+    scratch.held.sort_unstable();
+    scratch.held.dedup();
+    for &slot in &scratch.held {
+        // Until it has had its time to walk off.
+        rows.routes.crossing[slot as usize].elapsed += dt;
     }
 }
 
@@ -160,7 +175,7 @@ fn collect_landed(rows: &PlanRows<'_>, profiles: &[Profile], landed: &mut Vec<Ca
             duration,
             ..
         } = &rows.routes.crossing[slot];
-        let crossed = duration > 0.0 && elapsed >= duration;
+        let crossed = duration > 0.0 && elapsed >= duration && elapsed < duration + WALK_OFF;
         if !plan.walking || !crossed || !rows.agents.active[slot] {
             continue;
         }
@@ -185,7 +200,7 @@ fn has_room(
     rows: &PlanRows<'_>,
     slot: usize,
     profiles: &[Profile],
-    scratch: &EntryScratch,
+    scratch: &mut EntryScratch,
 ) -> bool {
     let radius = |slot: usize| {
         let profile = rows.agents.profile[slot];
@@ -203,9 +218,13 @@ fn has_room(
         let left = (theirs.duration - theirs.elapsed).max(0.0);
         (length / speed - left).abs() * speed >= gap(other) * (1.0 - ROUNDING)
     };
-    at(&scratch.from, start).all(has_left)
-        && at(&scratch.to, end).all(lands_apart)
-        && at(&scratch.landed, end).all(walked_off)
+    if !at(&scratch.from, start).all(has_left) || !at(&scratch.to, end).all(lands_apart) {
+        return false;
+    }
+    let before = scratch.held.len();
+    let in_the_way = at(&scratch.landed, end).filter(|&other| !walked_off(other));
+    scratch.held.extend(in_the_way.map(|other| other as u32));
+    scratch.held.len() == before
 }
 
 /// Times that differ by rounding alone are the same.

@@ -1,9 +1,8 @@
 //! The crowd: agents in slots, their settings and the staged step.
 //!
 //! A crowd never owns a mesh: every call that needs one is given it, and it should be the same one.
-//! The crowd knows a mesh by its edit count alone: after another was put in its place, agents whose
-//! polygons are gone find new ground by themselves, but the boundary pieces around them are looked
-//! up anew only when the counts differ or they walk on. Agents live in slots, lowest
+//! After another mesh was put in its place, or this one was edited, agents whose polygons are gone
+//! find new ground by themselves, and boundary pieces are looked up anew. Agents live in slots, lowest
 //! free slot first; an [`AgentId`] holds the slot and a number that is never used twice, so it
 //! stays right through save and restore and a removed agent's id never comes alive again.
 //! Everything is evaluated in slot order.

@@ -39,7 +39,9 @@ pub(super) const COUNTER_LIMIT: u64 = i64::MAX as u64;
 const PIECE_LENGTH: usize = 60;
 
 impl Crowd {
-    /// The state as bytes: equal states, equal bytes, on every machine.
+    /// The state as bytes: equal states, equal bytes, on every machine. `mesh` is the one the crowd
+    /// walks on, as it is now: boundary pieces that belong to other content are not saved, and the
+    /// next step looks them up.
     #[must_use]
     pub fn save_state(&self, mesh: &TiledMesh) -> Vec<u8> {
         let mut writer = Writer::new(Vec::with_capacity(self.state_size(mesh)));
@@ -94,7 +96,7 @@ impl Crowd {
         let mut reader = Reader::new(FORMAT, bytes);
         self.check(&mut reader)?;
         reader.finish()?;
-        self.apply(&mut Reader::new(FORMAT, bytes), mesh.edit_count())
+        self.apply(&mut Reader::new(FORMAT, bytes), mesh.revision())
     }
 
     /// Puts mesh and crowd back into a state saved together. All or nothing.
@@ -119,7 +121,7 @@ impl Crowd {
         part.finish()?;
         // The mesh restore checks everything before it swaps; after it nothing can fail.
         restore_snapshot(mesh, mesh_bytes).map_err(|error| error.offset_by(mesh_at))?;
-        self.apply(&mut second, mesh.edit_count())
+        self.apply(&mut second, mesh.revision())
     }
 
     fn write_state<S: Sink>(&self, writer: &mut Writer<S>, mesh: &TiledMesh) {
@@ -153,7 +155,7 @@ impl Crowd {
             .get(self.agents.profile[slot])
             .options
             .write(writer);
-        let valid = self.walls.stamp[slot] == mesh.edit_count() + 1;
+        let valid = self.walls.stamp[slot] == mesh.revision();
         writer.flag(valid);
         if valid {
             let center = self.walls.center[slot];
@@ -231,9 +233,9 @@ impl Crowd {
     }
 
     /// Reads a checked state into the columns.
-    fn apply(&mut self, reader: &mut Reader<'_>, edit_count: u64) -> Result<(), DataError> {
+    fn apply(&mut self, reader: &mut Reader<'_>, revision: u64) -> Result<(), DataError> {
         let mut scratch = std::mem::take(&mut self.restore);
-        let applied = self.apply_with(reader, edit_count, &mut scratch);
+        let applied = self.apply_with(reader, revision, &mut scratch);
         self.restore = scratch;
         applied
     }
@@ -241,7 +243,7 @@ impl Crowd {
     fn apply_with(
         &mut self,
         reader: &mut Reader<'_>,
-        edit_count: u64,
+        revision: u64,
         scratch: &mut RestoreScratch,
     ) -> Result<(), DataError> {
         let head = self.read_head(reader)?;
@@ -252,7 +254,7 @@ impl Crowd {
         for slot in 0..head.slots {
             if reader.flag("slot active")? {
                 let agent = self.read_agent(reader, scratch)?;
-                self.put_agent(slot, &agent, edit_count, scratch);
+                self.put_agent(slot, &agent, revision, scratch);
             } else {
                 self.clear_slot(slot);
             }
@@ -272,7 +274,7 @@ impl Crowd {
         &mut self,
         slot: usize,
         agent: &ReadAgent,
-        edit_count: u64,
+        revision: u64,
         scratch: &RestoreScratch,
     ) {
         let profile = self.profiles.acquire(&agent.options);
@@ -297,7 +299,7 @@ impl Crowd {
             velocity: DVec2::ZERO,
             wanted: agent.wanted,
         };
-        self.walls.stamp[slot] = agent.walls.map_or(0, |_| edit_count + 1);
+        self.walls.stamp[slot] = agent.walls.map_or(0, |_| revision);
         self.walls.center[slot] = agent.walls.map_or(DVec2::ZERO, |(center, _)| center);
         self.walls.count[slot] = agent.walls.map_or(0, |(_, count)| count);
         self.make_room(slot);

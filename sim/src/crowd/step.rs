@@ -94,7 +94,7 @@ impl Crowd {
         );
         ended(Stage::Snapshot);
         self.plan_all(mesh, dt);
-        self.settle_plans(mesh);
+        self.settle_plans(mesh, dt);
         ended(Stage::Plan);
         self.avoid_all(dt);
         ended(Stage::Avoid);
@@ -130,14 +130,14 @@ impl Crowd {
     }
 
     /// What planning leaves to one thread: turns at links, and room for more boundary pieces.
-    fn settle_plans(&mut self, mesh: &TiledMesh) {
+    fn settle_plans(&mut self, mesh: &TiledMesh, dt: f64) {
         let (options, profiles) = (&self.options, self.profiles.all());
         let entries = &mut self.entries;
         self.workers.with(|scratch| {
             let navigator = &mut scratch.navigator;
             if mesh.has_off_mesh_links() {
                 let rows = plan_rows!(self);
-                enter_links(rows, mesh, options, profiles, entries, navigator);
+                enter_links(rows, mesh, options, profiles, dt, entries, navigator);
             }
             grow_rooms(plan_rows!(self), mesh, options, profiles, navigator);
         });

@@ -37,7 +37,7 @@ pub(super) fn refresh_walls(
     navigator: &mut Navigator,
 ) {
     let position = rows.agents.position[i];
-    let stamp = mesh.edit_count() + 1;
+    let stamp = mesh.revision();
     let refresh = options.wall_refresh_distance;
     let moved = DVec2::new(position.x, position.z) - rows.walls.center[i];
     if rows.walls.stamp[i] == stamp && moved.x * moved.x + moved.y * moved.y <= refresh * refresh {
@@ -83,7 +83,7 @@ fn look_up(
             edge: wall.edge,
         };
     }
-    rows.walls.stamp[i] = if ok { mesh.edit_count() + 1 } else { 0 };
+    rows.walls.stamp[i] = if ok { mesh.revision() } else { 0 };
     rows.walls.center[i] = DVec2::new(position.x, position.z);
     rows.walls.count[i] = if ok { found.count as u32 } else { 0 };
 }

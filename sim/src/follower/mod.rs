@@ -126,6 +126,10 @@ pub fn set_destination<F: Filter + ?Sized>(
     };
     *row.reached_target = false;
     *row.remaining_distance = f64::INFINITY;
+    if row.crossing.duration == 0.0 {
+        // Whoever waited for a link and is sent elsewhere has left the queue.
+        row.crossing.elapsed = 0.0;
+    }
     row.corridor.set_target(target)?;
     if *row.state == AgentState::OffMeshLink {
         return Ok(PathStatus::InProgress);

@@ -140,7 +140,7 @@ crate::table! {
 crate::table! {
     /// Boundary pieces around each agent; the pieces stand beside the table.
     pub struct WallTable, index AgentSlot, chunk WallChunk {
-        /// Mesh edit count the pieces belong to, plus 1; 0 when they must be looked up again.
+        /// Mesh revision the pieces belong to; 0 when they must be looked up again.
         pub stamp: u64,
         /// Where they were looked up (x, z).
         pub center: DVec2,
