@@ -42,6 +42,13 @@ impl StraightFlags {
         self.0 & other.0 == other.0
     }
 
+    /// Whether any mark of `other` is set.
+    #[inline]
+    #[must_use]
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// The bits.
     #[inline]
     #[must_use]

@@ -159,20 +159,21 @@ pub fn find_remembered_path(
     let (Some(&first), Some(&last)) = (corridor.first(), corridor.last()) else {
         return outcome;
     };
-    let (Some((first_tile, first_index)), Some((last_tile, last_index))) =
-        (mesh.resolve(first), mesh.resolve(last))
-    else {
+    // A corridor that held together at this revision still does: its ends need no look, and the last
+    // polygon, far away in memory, is not touched at all.
+    let known = memory.revision == mesh.revision();
+    if !known && (mesh.resolve(first).is_none() || mesh.resolve(last).is_none()) {
         memory.forget();
         return outcome;
+    }
+    let on = |poly: PolyRef, point: DVec3| {
+        let closest = |(tile, index)| closest_point_on_tile_poly(tile, index, point).point;
+        mesh.resolve(poly).map_or(point, closest)
     };
-    let start = if settled {
-        start
-    } else {
-        closest_point_on_tile_poly(first_tile, first_index, start).point
-    };
-    let mut end = || closest_point_on_tile_poly(last_tile, last_index, target).point;
+    let start = if settled { start } else { on(first, start) };
+    let mut end = || on(last, target);
     let mut points = Points::new(out, max_corners);
-    if memory.revision != mesh.revision() {
+    if !known {
         let Some(crosses) = collect_portals(mesh, corridor, &mut scratch.portals) else {
             memory.forget();
             return outcome;

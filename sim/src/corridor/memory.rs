@@ -93,7 +93,12 @@ impl CorridorMemory {
 
     /// Reads a word of every cache line that planning needs; the value means nothing.
     pub(crate) fn touch(&self) -> u64 {
-        self.string.touch() ^ self.checked_at ^ u64::from(self.far.first)
+        self.string.touch() ^ self.touch_for_move()
+    }
+
+    /// Reads a word of every cache line that a move needs; the value means nothing.
+    pub(crate) fn touch_for_move(&self) -> u64 {
+        self.checked_at ^ u64::from(self.far.first)
     }
 
     /// The polygons changed, the agent did not move.

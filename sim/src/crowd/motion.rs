@@ -51,7 +51,11 @@ impl MotionRows<'_> {
     /// Reads from what the moves will need, as [`PlanRows::warm_up`](super::plan::PlanRows::warm_up)
     /// does.
     pub(super) fn warm_up(&self) {
-        black_box(touch_routes(self.memories, self.paths));
+        black_box(touch_routes(
+            self.memories,
+            self.paths,
+            CorridorMemory::touch_for_move,
+        ));
     }
 }
 

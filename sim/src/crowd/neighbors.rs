@@ -27,6 +27,7 @@ pub(crate) struct NeighborGrid {
     cell_first: Vec<u32>,
     cell_of: Vec<u32>,
     slot: Vec<u32>,
+    /// Coordinates, and [`LANES`] more that mean nothing.
     x: Vec<f64>,
     z: Vec<f64>,
 }
@@ -56,9 +57,9 @@ impl NeighborGrid {
         self.slot.clear();
         self.slot.resize(count, 0);
         self.x.clear();
-        self.x.resize(count, 0.0);
+        self.x.resize(count + LANES, 0.0);
         self.z.clear();
-        self.z.resize(count, 0.0);
+        self.z.resize(count + LANES, 0.0);
         if count == 0 {
             (self.width, self.depth) = (0, 0);
             return;
@@ -174,30 +175,46 @@ impl NeighborGrid {
         let cells = row * self.width;
         let first = self.cell_first[cells + self.column(look.x - look.radius)] as usize;
         let end = self.cell_first[cells + self.column(look.x + look.radius) + 1] as usize;
-        let run = self.x[first..end]
-            .iter()
-            .zip(&self.z[first..end])
-            .zip(&self.slot[first..end]);
-        let mut within = look.within();
-        for (i, ((&other_x, &other_z), &slot)) in run.enumerate() {
-            let (dx, dz) = (other_x - look.x, other_z - look.z);
-            let distance_sq = dx * dx + dz * dz;
-            if distance_sq > within || slot == look.own || distance_sq >= look.reach_sq {
-                continue;
+        for at in (first..end).step_by(LANES) {
+            // Who comes in is a coin toss: first everybody's distance, without a branch, then those few.
+            let within = look.within();
+            let (xs, zs) = (&self.x[at..at + LANES], &self.z[at..at + LANES]);
+            let mut distances = [0.0; LANES];
+            let mut near = 0_u32;
+            for i in 0..LANES {
+                let (dx, dz) = (xs[i] - look.x, zs[i] - look.z);
+                distances[i] = dx * dx + dz * dz;
+                near |= u32::from(distances[i] <= within) << i;
             }
-            let neighbor = Neighbor {
-                distance_sq,
-                slot,
-                rank: (first + i) as u32,
-            };
-            insert(look.out, &mut look.found, neighbor);
-            within = look.within();
+            // The columns go on behind the run.
+            if end - at < LANES {
+                near &= (1 << (end - at)) - 1;
+            }
+            while near != 0 {
+                let i = near.trailing_zeros() as usize;
+                near &= near - 1;
+                let (slot, distance_sq) = (self.slot[at + i], distances[i % LANES]);
+                if slot == look.own || distance_sq >= look.reach_sq {
+                    continue;
+                }
+                let neighbor = Neighbor {
+                    distance_sq,
+                    slot,
+                    rank: (at + i) as u32,
+                };
+                insert(look.out, &mut look.found, neighbor);
+            }
         }
         if look.found == look.out.len() {
-            look.radius = look.radius.min(within.sqrt() * (1.0 + 1e-9) + MARGIN);
+            look.radius = look
+                .radius
+                .min(look.within().sqrt() * (1.0 + 1e-9) + MARGIN);
         }
     }
 }
+
+/// Agents whose distances are worked out together.
+const LANES: usize = 8;
 
 /// Rounding of positions and distances, generously.
 const MARGIN: f64 = 1e-6;

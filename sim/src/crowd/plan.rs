@@ -74,22 +74,30 @@ impl PlanRows<'_> {
     /// Independent reads are fetched side by side; met one after the other in the midst of the work,
     /// each would be waited for.
     pub(super) fn warm_up(&self) {
-        black_box(touch_routes(self.memories, self.paths));
+        black_box(touch_routes(
+            self.memories,
+            self.paths,
+            CorridorMemory::touch,
+        ));
     }
 }
 
-/// Reads from the corridor and the memory of every agent; the value means nothing.
+/// Reads from the corridor of every agent, and what `touch` says of its memory; the value means nothing.
 pub(super) fn touch_routes(
     memories: &[Option<Box<CorridorMemory>>],
     paths: &[Box<[PolyRef]>],
+    touch: impl Fn(&CorridorMemory) -> u64,
 ) -> u64 {
-    let memories = memories.iter().flatten().map(|memory| memory.touch());
-    let polys = paths
-        .iter()
-        .flat_map(|path| path.iter().take(TOUCHED).step_by(LINE));
-    memories
-        .chain(polys.map(|poly| poly.bits()))
-        .fold(0, |sum, word| sum ^ word)
+    let mut sum = 0;
+    for memory in memories.iter().flatten() {
+        sum ^= touch(memory);
+    }
+    for path in paths {
+        for line in path[..path.len().min(TOUCHED)].chunks(LINE) {
+            sum ^= line[0].bits();
+        }
+    }
+    sum
 }
 
 /// Corridor polygons worth fetching ahead, and how many share a cache line.

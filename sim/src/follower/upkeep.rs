@@ -293,9 +293,14 @@ pub(super) fn arrive(row: &mut FollowerRow<'_>) {
 /// Length of the way along the corners to the end or to an off-mesh entry, when one is among
 /// them: (length, whether it is the end).
 pub(super) fn way_left(position: DVec3, corners: &[StraightPathPoint]) -> Option<(f64, bool)> {
+    let stops = StraightFlags::END | StraightFlags::OFF_MESH_CONNECTION;
+    let ahead = corners.iter().skip(1);
+    if !ahead.clone().any(|corner| corner.flags.intersects(stops)) {
+        return None;
+    }
     let mut length = 0.0;
     let mut from = position;
-    for corner in corners.iter().skip(1) {
+    for corner in ahead {
         length += distance_xz(from, corner.position);
         from = corner.position;
         if corner.flags.contains(StraightFlags::END) {
