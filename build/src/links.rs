@@ -49,6 +49,15 @@ impl<'a> LinkTable<'a> {
         Ok(Self { links, order })
     }
 
+    /// Whether any link starts in this column.
+    #[must_use]
+    pub fn any_in(&self, tile_x: i32, tile_z: i32) -> bool {
+        let first = self
+            .order
+            .partition_point(|&(z, x, _)| (z, x) < (tile_z, tile_x));
+        matches!(self.order.get(first), Some(&(z, x, _)) if (z, x) == (tile_z, tile_x))
+    }
+
     /// Appends the links that start in this column to `tiles`, its layers in ascending order.
     pub fn bake(&self, params: &MeshParams, tile_x: i32, tile_z: i32, tiles: &mut [TileData]) {
         if tiles.is_empty() {

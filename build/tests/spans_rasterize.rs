@@ -1,7 +1,7 @@
 //! Rasterization against clipping every triangle to every cell on its own, and closed solids.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use throng_build::input::height_grid::VoxelChunk;
+use throng_build::input::VoxelChunk;
 use throng_build::voxel::frame::HeightfieldFrame;
 use throng_build::voxel::rasterize::{classify_triangles, rasterize};
 use throng_build::voxel::spans::{SpanScratch, SpanSettings, build_open_spans, finish_open_spans};

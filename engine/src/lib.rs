@@ -32,19 +32,37 @@
 //! Everything below this crate is public too: `throng-soa` (tables and formats), `throng-build`
 //! (geometry to tables), `throng-query` (questions), `throng-sim` (time).
 
+mod inputs;
 mod navmesh;
+mod query_forms;
 mod save;
+mod save_snapshot;
+mod streamer;
+mod tile_cache;
+mod world;
+mod world_crowd;
 
 pub use navmesh::NavMesh;
+pub use query_forms::{MeshPathTask, NavMeshHit, PooledQuery};
+pub use throng_build::cache::{
+    Obstacle, ObstacleId, ObstacleShape, RebuildCounts, ShapeStatus, VolumeId,
+};
 pub use throng_build::input::obj::read_obj;
-pub use throng_build::input::{Soup, levels};
+#[cfg(feature = "gltf")]
+pub use throng_build::input::{GltfOptions, GltfTriangles, read_gltf};
+pub use throng_build::input::{
+    SolidHeightfield, Soup, VoxelChunk, VoxelRun, height_grid_soup, levels,
+};
+pub use throng_build::stream::{StreamError, StreamErrorCause, TileStreamer};
+pub use throng_build::voxel::frame::HeightfieldFrame;
 pub use throng_build::voxel::volumes::ConvexVolume;
 pub use throng_build::{
     BuildError, BuildOptions, NavSettings, OffMeshLinkDefinition, PartitionType, solo_settings,
 };
 pub use throng_query::mesh::{
-    DefaultFilter, Filter, MeshQuery, NearestPoly, NodeModel, PathOptions, PathResult, PathStatus,
-    QueryFilter, QueryStatus, RandomPoint, RaycastHit, StraightFlags, StraightPathPoint,
+    AreaSearch, AreaStatus, DefaultFilter, Filter, MeshQuery, NearestPoly, NodeModel, PathOptions,
+    PathResult, PathStatus, PathTask, QueryFilter, QueryStatus, RandomPoint, RaycastHit,
+    StraightFlags, StraightPathPoint, WallHit, WallSegment,
 };
 pub use throng_sim::crowd::{
     Agent, AgentId, AgentOptions, AvoidanceQuality, Crowd, CrowdColumns, CrowdError, CrowdOptions,
@@ -54,11 +72,15 @@ pub use throng_sim::follower::{FollowerOptions, OffMeshMode};
 pub use throng_sim::orca::HalfPlane;
 pub use throng_soa::agents::{AgentState, Crossing};
 pub use throng_soa::error::{ArgumentError, DataError, DataErrorKind, Location};
+pub use throng_soa::mesh::snapshot::SnapshotMode;
 pub use throng_soa::mesh::{
-    MeshEditError, MeshParams, NavTile, OffMeshEnds, PolyRef, Tile, TileRef, TiledMesh,
+    MeshEditError, MeshParams, NavTile, OffMeshEnds, PolyRef, Tile, TileLibrary, TileRef, TiledMesh,
 };
 pub use throng_soa::rng::SplitMix64;
 pub use throng_soa::world::{COORDINATE_LIMIT, DVec2, DVec3};
+pub use tile_cache::TileCache;
+pub use world::NavWorld;
+pub use world_crowd::{WorldAgentId, WorldCrowd};
 
 /// The crates below, for callers who want a stage, a table or a search on its own.
 pub mod parts {

@@ -15,8 +15,6 @@ use throng_soa::mesh::TiledMesh;
 use throng_soa::rng::SplitMix64;
 use throng_soa::world::{DVec3, check_point, distance3};
 
-/// Query objects kept for the next call.
-const SPARES: usize = 4;
 /// Half extents in which a ray's start looks for the mesh.
 const RAY_START: DVec3 = DVec3::new(2.0, 4.0, 2.0);
 
@@ -29,7 +27,7 @@ const RAY_START: DVec3 = DVec3::new(2.0, 4.0, 2.0);
 pub struct NavMesh {
     mesh: TiledMesh,
     settings: NavSettings,
-    spares: Mutex<Vec<MeshQuery>>,
+    pub(crate) spares: Mutex<Vec<MeshQuery>>,
 }
 
 impl NavMesh {
@@ -93,6 +91,18 @@ impl NavMesh {
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         save::write(&self.mesh, &self.settings)
+    }
+
+    /// Length of the bytes of [`save`](Self::save). Allocates nothing.
+    #[must_use]
+    pub fn save_size(&self) -> usize {
+        save::size(&self.mesh, &self.settings)
+    }
+
+    /// Writes the bytes of [`save`](Self::save) into `buffer` and returns their number, or `None`
+    /// when the buffer is too short (its contents then mean nothing). Allocates nothing.
+    pub fn try_save(&self, buffer: &mut [u8]) -> Option<usize> {
+        save::try_write(&self.mesh, &self.settings, buffer)
     }
 
     /// Loads what [`save`](Self::save) wrote.
@@ -179,18 +189,6 @@ impl NavMesh {
     #[must_use]
     pub fn random_point(&self, rng: &mut SplitMix64, filter: &QueryFilter) -> Option<RandomPoint> {
         random_point(&self.mesh, rng, filter)
-    }
-
-    fn with_query<R>(&self, ask: impl FnOnce(&mut MeshQuery) -> R) -> R {
-        let spare = self.spares.lock().ok().and_then(|mut spares| spares.pop());
-        let mut query = spare.unwrap_or_default();
-        let answer = ask(&mut query);
-        if let Ok(mut spares) = self.spares.lock() {
-            if spares.len() < SPARES {
-                spares.push(query);
-            }
-        }
-        answer
     }
 }
 

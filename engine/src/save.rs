@@ -1,7 +1,7 @@
 //! The baked file: mesh bytes in an envelope with the settings they were built with.
 
 use throng_build::{NavSettings, OffMeshLinkDefinition, PartitionType};
-use throng_soa::bytes::{Length, Reader, Writer};
+use throng_soa::bytes::{Buffer, Length, Reader, Sink, Writer};
 use throng_soa::error::{DataError, DataErrorKind};
 use throng_soa::mesh::TiledMesh;
 use throng_soa::mesh::format::{read_mesh, write_mesh};
@@ -14,10 +14,34 @@ const LINK_LENGTH: usize = 64;
 
 /// The bytes of a mesh and its settings.
 pub(crate) fn write(mesh: &TiledMesh, settings: &NavSettings) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::with_capacity(size(mesh, settings)));
+    write_to(&mut writer, mesh, settings);
+    writer.into_sink()
+}
+
+/// Length of the bytes.
+pub(crate) fn size(mesh: &TiledMesh, settings: &NavSettings) -> usize {
+    let mut writer = Writer::new(Length::default());
+    write_to(&mut writer, mesh, settings);
+    writer.into_sink().0
+}
+
+/// Writes the bytes into a buffer; their number, when all of them fitted.
+pub(crate) fn try_write(
+    mesh: &TiledMesh,
+    settings: &NavSettings,
+    buffer: &mut [u8],
+) -> Option<usize> {
+    let mut writer = Writer::new(Buffer::new(buffer));
+    write_to(&mut writer, mesh, settings);
+    writer.into_sink().written()
+}
+
+/// Appends the bytes of a mesh and its settings.
+pub(crate) fn write_to<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh, settings: &NavSettings) {
     let mut length = Writer::new(Length::default());
     write_mesh(&mut length, mesh);
     let length = length.into_sink().0;
-    let mut writer = Writer::new(Vec::with_capacity(length + 256));
     writer.bytes(&MAGIC);
     writer.u16(VERSION);
     writer.u16(0);
@@ -58,8 +82,7 @@ pub(crate) fn write(mesh: &TiledMesh, settings: &NavSettings) -> Vec<u8> {
         writer.u32(link.user_id);
     }
     writer.u32(length as u32);
-    write_mesh(&mut writer, mesh);
-    writer.into_sink()
+    write_mesh(writer, mesh);
 }
 
 /// Reads what [`write`] wrote.
@@ -98,7 +121,7 @@ pub(crate) fn read_with(
 }
 
 /// The settings must give exactly the mesh's parameters.
-fn check_settings(
+pub(crate) fn check_settings(
     reader: &Reader<'_>,
     mesh: &TiledMesh,
     settings: &NavSettings,

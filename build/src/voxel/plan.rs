@@ -132,7 +132,6 @@ impl TilePlan {
         min_y: f64,
         max_y: f64,
     ) -> Result<HeightfieldFrame, ArgumentError> {
-        let margin = f64::from(self.border) * self.cell_size;
         let base = (min_y - self.cell_height).max(-COORDINATE_LIMIT + 1.0);
         let rows = ((max_y - base) / self.cell_height).ceil()
             + f64::from(self.spans.walkable_height)
@@ -144,17 +143,32 @@ impl TilePlan {
                 format!("at most {MAX_ROWS} rows; a larger cell_height needs fewer"),
             ));
         }
+        self.frame_of_rows(tile_x, tile_z, base, rows as u32)
+    }
+
+    /// The grid of a tile with `rows` rows from height `base_y` up.
+    ///
+    /// # Errors
+    /// The grid leaves the coordinate bound or has no row or too many.
+    pub fn frame_of_rows(
+        &self,
+        tile_x: i32,
+        tile_z: i32,
+        base_y: f64,
+        rows: u32,
+    ) -> Result<HeightfieldFrame, ArgumentError> {
+        let margin = f64::from(self.border) * self.cell_size;
         let frame = HeightfieldFrame {
             origin: DVec3::new(
                 self.params.tile_origin_x(tile_x) - margin,
-                base,
+                base_y,
                 self.params.tile_origin_z(tile_z) - margin,
             ),
             cell_size: self.cell_size as f32,
             cell_height: self.cell_height as f32,
             width: self.grid_cells(),
             depth: self.grid_cells(),
-            rows: rows as u32,
+            rows,
         };
         frame.validate()?;
         Ok(frame)

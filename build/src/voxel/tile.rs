@@ -6,7 +6,9 @@
 
 use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
 use throng_soa::mesh::{DetailMesh, MAX_LAYER, TileData};
-use throng_soa::spans::{MAX_COLUMN_SPANS, MAX_SPANS, OpenSpans, SpanGraph, WALKABLE_AREA};
+use throng_soa::spans::{
+    MAX_COLUMN_SPANS, MAX_SPANS, OpenSpans, SpanColumns, SpanGraph, WALKABLE_AREA,
+};
 use throng_soa::world::DVec3;
 
 use super::contours::{ContourScratch, ContourSet, SpanView, build_contours};
@@ -19,8 +21,9 @@ use super::rasterize::classify_triangles;
 use super::regions::{
     RegionScratch, build_monotone, build_watershed, label_layer_components, span_layers,
 };
-use super::spans::{SpanScratch, build_open_spans};
+use super::spans::{SpanScratch, build_open_spans, finish_open_spans};
 use super::volumes::ConvexVolume;
+use crate::cache::Obstacle;
 use crate::pipeline::BuildError;
 use crate::settings::PartitionType;
 
@@ -31,26 +34,61 @@ pub struct TileScratch {
     voxels: SpanScratch,
     spans: OpenSpans,
     graph: SpanGraph,
-    layers: Vec<u32>,
-    stages: StageScratch,
-    split: LayerSplit,
+    pub(crate) layers: Vec<u32>,
+    pub(crate) stages: StageScratch,
+    pub(crate) split: LayerSplit,
     layer_spans: OpenSpans,
     layer_graph: SpanGraph,
     layer_zero: Vec<u32>,
 }
 
+impl TileScratch {
+    /// The columns that take a tile's matter before [`voxelize_columns`]; reset them first.
+    pub fn columns_mut(&mut self) -> &mut SpanColumns {
+        &mut self.voxels.columns
+    }
+
+    /// The flaws of everything built since the last call.
+    pub fn take_flaws(&mut self) -> OutlineFlaws {
+        core::mem::take(&mut self.stages.flaws)
+    }
+}
+
 /// Buffers of the stages after the spans.
 #[derive(Debug, Default)]
-struct StageScratch {
-    regions: RegionScratch,
-    contour: ContourScratch,
-    contours: ContourSet,
+pub(crate) struct StageScratch {
+    pub(crate) regions: RegionScratch,
+    pub(crate) contour: ContourScratch,
+    pub(crate) contours: ContourSet,
     polygon: PolygonScratch,
     polygons: PolygonSet,
     detail: DetailScratch,
     details: DetailSet,
-    region_layer: Vec<u32>,
+    pub(crate) region_layer: Vec<u32>,
     renumber: Vec<u32>,
+    flaws: OutlineFlaws,
+}
+
+/// What the outlines of regions lost on their way to polygons. A region with a flaw is kept as far as
+/// it could be triangulated, or left out; the others are not touched by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutlineFlaws {
+    /// Corners that had to be cut off although they were no proper ears: area around them may be
+    /// missing.
+    pub forced_corners: u32,
+    /// Holes that could not be joined to their outline and were filled.
+    pub dropped_holes: u32,
+    /// Outlines that gave no polygon.
+    pub lost_outlines: u32,
+}
+
+impl OutlineFlaws {
+    fn add(&mut self, more: &Self) {
+        let add = |total: &mut u32, more: u32| *total = total.saturating_add(more);
+        add(&mut self.forced_corners, more.forced_corners);
+        add(&mut self.dropped_holes, more.dropped_holes);
+        add(&mut self.lost_outlines, more.lost_outlines);
+    }
 }
 
 /// Builds one tile from the triangles given, in their order.
@@ -73,7 +111,15 @@ pub fn build_tile(
     )
     .and_then(|frame| match frame {
         Some(frame) => finish(
-            plan, tile_x, tile_z, &frame, volumes, &mut spans, &graph, scratch,
+            plan,
+            tile_x,
+            tile_z,
+            &frame,
+            volumes,
+            &[],
+            &mut spans,
+            &graph,
+            scratch,
         ),
         None => Ok(Vec::new()),
     });
@@ -124,20 +170,44 @@ pub fn voxelize(
         spans,
         graph,
     );
-    if scratch.voxels.columns.overfull() {
-        return Err(BuildError::Limit {
-            tile_x,
-            tile_z,
-            what: format!(
-                "more than {MAX_COLUMN_SPANS} solid spans over each other, or {MAX_SPANS} in all"
-            ),
-        });
-    }
+    refuse_overfull(tile_x, tile_z, &scratch.voxels.columns)?;
     built?;
     Ok(Some(frame))
 }
 
-/// Regions to tile arrays, for the areas `spans` has after erosion and `volumes`.
+/// The eroded open spans of a tile whose matter stands in `scratch`'s columns already (see
+/// [`TileScratch::columns_mut`]).
+///
+/// # Errors
+/// A column holds too many spans.
+pub fn voxelize_columns(
+    plan: &TilePlan,
+    tile_x: i32,
+    tile_z: i32,
+    frame: &HeightfieldFrame,
+    scratch: &mut TileScratch,
+    spans: &mut OpenSpans,
+    graph: &mut SpanGraph,
+) -> Result<(), BuildError> {
+    refuse_overfull(tile_x, tile_z, &scratch.voxels.columns)?;
+    finish_open_spans(frame, &[], &plan.spans, &mut scratch.voxels, spans, graph)?;
+    Ok(())
+}
+
+fn refuse_overfull(tile_x: i32, tile_z: i32, columns: &SpanColumns) -> Result<(), BuildError> {
+    if !columns.overfull() {
+        return Ok(());
+    }
+    Err(BuildError::Limit {
+        tile_x,
+        tile_z,
+        what: format!(
+            "more than {MAX_COLUMN_SPANS} solid spans over each other, or {MAX_SPANS} in all"
+        ),
+    })
+}
+
+/// Regions to tile arrays, for the areas `spans` has after erosion, `volumes` and `obstacles`.
 ///
 /// # Errors
 /// A limit of the format is exceeded.
@@ -147,12 +217,84 @@ pub fn finish(
     tile_z: i32,
     frame: &HeightfieldFrame,
     volumes: &[ConvexVolume],
+    obstacles: &[Obstacle],
     spans: &mut OpenSpans,
     graph: &SpanGraph,
     scratch: &mut TileScratch,
 ) -> Result<Vec<TileData>, BuildError> {
-    let TileScratch {
+    let mut layers = core::mem::take(&mut scratch.layers);
+    // From geometry alone: before volumes.
+    let built =
+        decide_layers(plan, tile_x, tile_z, spans, graph, scratch, &mut layers).and_then(|count| {
+            for volume in volumes {
+                volume.apply(frame, spans);
+            }
+            for obstacle in obstacles {
+                obstacle.apply(frame, plan.spans.walkable_radius, spans);
+            }
+            build_layers(
+                plan, tile_x, tile_z, frame, spans, graph, &layers, count, scratch,
+            )
+        });
+    scratch.layers = layers;
+    built
+}
+
+/// Decides the height layer of every span from the eroded spans alone, so that areas painted later
+/// move no floor to another layer. Returns the number of layers: 1, and no entry in `layers`, when
+/// the plan does not partition by layers.
+///
+/// # Errors
+/// There are more layers than the format can number.
+pub fn decide_layers(
+    plan: &TilePlan,
+    tile_x: i32,
+    tile_z: i32,
+    spans: &mut OpenSpans,
+    graph: &SpanGraph,
+    scratch: &mut TileScratch,
+    layers: &mut Vec<u32>,
+) -> Result<u32, BuildError> {
+    layers.clear();
+    if plan.partition != PartitionType::Layers {
+        return Ok(1);
+    }
+    let regions = &mut scratch.stages.regions;
+    let count = span_layers(
+        spans,
+        graph,
+        &mut regions.layers,
+        &mut regions.monotone,
+        &mut regions.filter,
         layers,
+    )?;
+    if count > MAX_LAYER as u32 + 1 {
+        return Err(BuildError::Limit {
+            tile_x,
+            tile_z,
+            what: format!("{count} layers; a tile holds at most 1024"),
+        });
+    }
+    Ok(count)
+}
+
+/// Regions to tile arrays, for the areas of `spans` and the `layer_count` layers that
+/// [`decide_layers`] gave. Regions of `spans` are overwritten.
+///
+/// # Errors
+/// A limit of the format is exceeded.
+pub fn build_layers(
+    plan: &TilePlan,
+    tile_x: i32,
+    tile_z: i32,
+    frame: &HeightfieldFrame,
+    spans: &mut OpenSpans,
+    graph: &SpanGraph,
+    layers: &[u32],
+    layer_count: u32,
+    scratch: &mut TileScratch,
+) -> Result<Vec<TileData>, BuildError> {
+    let TileScratch {
         stages,
         split,
         layer_spans,
@@ -166,26 +308,6 @@ pub fn finish(
         tile_z,
         origin_y: frame.origin.y,
     };
-    let mut layer_count = 1;
-    layers.clear();
-    if plan.partition == PartitionType::Layers {
-        // From geometry alone: before volumes.
-        let regions = &mut stages.regions;
-        layer_count = span_layers(
-            spans,
-            graph,
-            &mut regions.layers,
-            &mut regions.monotone,
-            &mut regions.filter,
-            layers,
-        )?;
-        if layer_count > MAX_LAYER as u32 + 1 {
-            return Err(place.limit(format!("{layer_count} layers; a tile holds at most 1024")));
-        }
-    }
-    for volume in volumes {
-        volume.apply(frame, spans);
-    }
     let mut tiles = Vec::new();
     if layer_count == 1 || plan.detail.samples() {
         build_stages(&place, spans, graph, layers, 0, stages, &mut tiles)?;
@@ -211,11 +333,11 @@ pub fn finish(
 
 /// Where a tile stands and what it is built for.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    plan: &'a TilePlan,
-    tile_x: i32,
-    tile_z: i32,
-    origin_y: f64,
+pub(crate) struct Place<'a> {
+    pub(crate) plan: &'a TilePlan,
+    pub(crate) tile_x: i32,
+    pub(crate) tile_z: i32,
+    pub(crate) origin_y: f64,
 }
 
 impl Place<'_> {
@@ -231,7 +353,7 @@ impl Place<'_> {
 
 /// Runs regions, contours, polygons and detail on one set of spans and appends its tiles. The
 /// numbers in `layers` count from `first_layer`.
-fn build_stages(
+pub(crate) fn build_stages(
     place: &Place<'_>,
     spans: &mut OpenSpans,
     graph: &SpanGraph,
@@ -240,11 +362,22 @@ fn build_stages(
     scratch: &mut StageScratch,
     tiles: &mut Vec<TileData>,
 ) -> Result<(), BuildError> {
-    let plan = place.plan;
-    partition(plan, spans, graph, layers, &mut scratch.regions)?;
-    if !cut_border(plan, spans) {
+    partition(place.plan, spans, graph, layers, &mut scratch.regions)?;
+    if !cut_border(place.plan, spans) {
         return Ok(());
     }
+    outline_regions(place.plan, spans, graph, scratch);
+    let layer_count = layers_of_regions(spans, layers, &mut scratch.region_layer);
+    fill_outlines(place, Some(spans), layer_count, first_layer, scratch, tiles)
+}
+
+/// Contours of the regions of `spans`, whose border has been cut, into `scratch.contours`.
+pub(crate) fn outline_regions(
+    plan: &TilePlan,
+    spans: &OpenSpans,
+    graph: &SpanGraph,
+    scratch: &mut StageScratch,
+) {
     let mut contour_settings = plan.contours;
     contour_settings.border_region = spans.region_count;
     build_contours(
@@ -262,6 +395,20 @@ fn build_stages(
         &mut scratch.contour,
         &mut scratch.contours,
     );
+}
+
+/// Polygons and detail of `scratch.contours`, appended as one tile per layer that has a polygon.
+/// `scratch.region_layer` holds the layer of every region. `spans` may be left out when no heights
+/// are sampled.
+pub(crate) fn fill_outlines(
+    place: &Place<'_>,
+    spans: Option<&OpenSpans>,
+    layer_count: u32,
+    first_layer: u32,
+    scratch: &mut StageScratch,
+    tiles: &mut Vec<TileData>,
+) -> Result<(), BuildError> {
+    let plan = place.plan;
     build_polygons(
         &scratch.contours,
         plan.max_vertices,
@@ -269,6 +416,11 @@ fn build_stages(
         &mut scratch.polygon,
         &mut scratch.polygons,
     );
+    scratch.flaws.add(&OutlineFlaws {
+        forced_corners: scratch.polygons.degenerate_ears,
+        dropped_holes: scratch.contours.dropped_holes,
+        lost_outlines: scratch.polygons.lost_contours,
+    });
     if scratch.polygons.is_empty() {
         return Ok(());
     }
@@ -284,14 +436,13 @@ fn build_stages(
     }
     build_detail(
         &scratch.polygons,
-        Some(spans),
+        spans,
         &plan.detail,
         &plan.coordinates,
         min_row,
         &mut scratch.detail,
         &mut scratch.details,
     );
-    let layer_count = layers_of_regions(spans, layers, &mut scratch.region_layer);
     for layer in 0..layer_count {
         if let Some(tile) = write_tile(place, scratch, layer, first_layer, min_row)? {
             tiles.push(tile);
@@ -300,7 +451,8 @@ fn build_stages(
     Ok(())
 }
 
-fn partition(
+/// Regions of `spans` by the plan's partition, before the border is cut.
+pub(crate) fn partition(
     plan: &TilePlan,
     spans: &mut OpenSpans,
     graph: &SpanGraph,
@@ -337,7 +489,7 @@ fn partition(
 
 /// Gives every region span outside the tile's own cells one new region id, the largest. Returns
 /// whether any region is left inside.
-fn cut_border(plan: &TilePlan, spans: &mut OpenSpans) -> bool {
+pub(crate) fn cut_border(plan: &TilePlan, spans: &mut OpenSpans) -> bool {
     let border_id = spans.region_count + 1;
     let (low, high) = (plan.border, plan.border + plan.tile_cells);
     let mut inside = false;

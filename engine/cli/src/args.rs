@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Bake(BakeArgs),
     /// Find the path between two points
     Path(PathArgs),
-    /// Describe a file: OBJ level, baked mesh, saved crowd or recording
+    /// Describe a file: OBJ or glTF level, baked mesh, saved crowd or recording
     Info(InfoArgs),
 }
 
@@ -153,7 +153,7 @@ const MAX_THREADS: u32 = 256;
 fn level_help(what: &str) -> String {
     let names = levels::NAMES.join(", ");
     format!(
-        "{what}: an OBJ file, a baked file, or a generated level: {names}. \
+        "{what}: an OBJ or glTF file, a baked file, or a generated level: {names}. \
          These names come first: a file called city is ./city"
     )
 }

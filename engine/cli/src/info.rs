@@ -1,17 +1,19 @@
 //! `throng info`: what is in a file.
 //!
-//! The first bytes say what it is; anything that is text counts as an OBJ level.
+//! The first bytes say what it is; anything that is text, and not named .gltf, counts as an OBJ
+//! level.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 use throng::parts::soa::bytes::Reader;
 use throng::parts::soa::mesh::format::read_mesh;
-use throng::{DataError, DataErrorKind, NavMesh, NavSettings, TiledMesh, read_obj};
+use throng::{DataError, DataErrorKind, NavMesh, NavSettings, Soup, TiledMesh, read_obj};
 
 use crate::args::InfoArgs;
+use crate::gltf;
 use crate::host::{self, Failure};
-use crate::level::{BAKED, BARE, CROWD, is_gltf};
+use crate::level::{BAKED, BARE, CROWD};
 use crate::record;
 use crate::report::{STATE_WORDS, STATES, Table, mesh_sizes};
 use crate::words::{count, counted, data_problem, rounded, trimmed};
@@ -53,8 +55,9 @@ fn describe(path: &Path, bytes: &[u8]) -> Result<Description, Failure> {
     if bytes.starts_with(&record::MAGIC) {
         return Ok(describe_recording(bytes)?);
     }
-    if is_gltf(path, bytes) {
-        return Err(Failure::Said("glTF is not read by this version".into()));
+    if gltf::is_gltf(path, bytes) {
+        let soup = gltf::read(path, bytes).map_err(Failure::Said)?;
+        return Ok(describe_soup(&soup, "glTF level", "gltf"));
     }
     describe_obj(bytes)
 }
@@ -210,8 +213,13 @@ fn describe_obj(bytes: &[u8]) -> Result<Description, Failure> {
             "not a level: no kind of file known here".into(),
         ));
     }
+    Ok(describe_soup(&soup, "OBJ level", "obj"))
+}
+
+/// Sizes and bounds of a level, of a kind named for people and for programs.
+fn describe_soup(soup: &Soup, kind: &str, id: &str) -> Description {
     let mut table = Table::default();
-    table.row("kind", "OBJ level");
+    table.row("kind", kind);
     table.row("vertices", count(soup.vertices().len()));
     table.row("triangles", count(soup.triangles().len()));
     let bounds = soup.bounds();
@@ -225,10 +233,10 @@ fn describe_obj(bytes: &[u8]) -> Result<Description, Failure> {
         }
     }
     let object = json!({
-        "kind": "obj",
+        "kind": id,
         "vertices": soup.vertices().len(),
         "triangles": soup.triangles().len(),
         "bounds": bounds.map(|(low, high)| [low.to_array(), high.to_array()]),
     });
-    Ok((table, object))
+    (table, object)
 }

@@ -13,6 +13,7 @@ use throng::{
 };
 
 use crate::args::SourceArgs;
+use crate::gltf;
 use crate::host::{self, Failure, Stopwatch, milliseconds};
 use crate::outputs::{self, Output};
 use crate::record;
@@ -134,10 +135,13 @@ pub(crate) fn load(
         return Err(Failure::Usage("--size is for generated levels only".into()));
     }
     let bytes = host::read(path)?;
-    if is_gltf(path, &bytes) {
-        let problem = "glTF is not read by this version; \
-                       it reads OBJ files, baked files and generated levels";
-        return Err(Failure::about(name, problem));
+    if gltf::is_gltf(path, &bytes) {
+        let soup = gltf::read(path, &bytes).map_err(|problem| Failure::about(name, problem))?;
+        if soup.triangles().is_empty() {
+            let problem = "no level: a glTF scene without triangles";
+            return Err(Failure::about(name, problem));
+        }
+        return build(name, "glTF".into(), &soup, args, settings);
     }
     if bytes.starts_with(BAKED) || bytes.starts_with(BARE) {
         return open(name, &bytes, args);
@@ -171,14 +175,6 @@ fn read_soup(bytes: &[u8]) -> Result<Soup, String> {
         (_, 0) => Err("no level: an OBJ file without faces (lines that begin with f)".into()),
         _ => Ok(soup),
     }
-}
-
-/// Whether a file is glTF, by name or content.
-pub(crate) fn is_gltf(path: &Path, bytes: &[u8]) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    extension.eq_ignore_ascii_case("gltf")
-        || extension.eq_ignore_ascii_case("glb")
-        || bytes.starts_with(b"glTF")
 }
 
 fn build(

@@ -1,6 +1,6 @@
 //! The `throng` program: crowds on navigation meshes from the command line.
 //!
-//! In: a level (an OBJ file, a baked file or the name of a generated level) and options. Out: a
+//! In: a level (an OBJ, glTF or baked file or the name of a generated level) and options. Out: a
 //! report on standard output, as text or as one JSON object, and the files asked for. Progress
 //! goes to standard error when that is a terminal. Exit codes: 0 done, 1 one line on standard
 //! error says what is wrong (that there is no path, too), 2 a usage error.
@@ -10,6 +10,7 @@
 mod args;
 mod bake;
 mod check;
+mod gltf;
 mod host;
 mod info;
 mod level;

@@ -40,17 +40,13 @@ impl Shape {
         }
         self.corners.extend(points.iter().map(|p| [p.x, p.z]));
         let corners = &mut self.corners;
-        let mut twice_area = 0.0;
-        for (i, &[ax, az]) in corners.iter().enumerate() {
-            let [bx, bz] = corners[(i + 1) % corners.len()];
-            twice_area += ax * bz - bx * az;
-        }
-        if twice_area < 0.0 {
-            corners.reverse();
-        }
+        // The exact test decides which way the points turn; rounding could not.
         if !is_convex(corners) {
-            corners.clear();
-            return false;
+            corners.reverse();
+            if !is_convex(corners) {
+                corners.clear();
+                return false;
+            }
         }
         let (mut x, mut z) = (0.0, 0.0);
         for &[px, pz] in &*corners {

@@ -2,8 +2,11 @@
 //!
 //! In: the run-time flags (16 bits) and area (0 to 63) of a polygon or link. Out: a yes or no and
 //! a cost multiplier. Queries are generic over [`Filter`], so a caller's own rule is one trait
-//! implementation and costs no virtual call in a search.
+//! implementation, or a closure, and costs no virtual call in a search. [`QueryFilter`] is the one
+//! that options hold; its predicate, if it has one, is the only virtual call.
 
+use core::fmt;
+use std::sync::Arc;
 use throng_soa::ArgumentError;
 
 /// Number of areas a mesh can tell apart (ids 0 to 63).
@@ -46,8 +49,30 @@ impl Filter for DefaultFilter {
     }
 }
 
-/// Flag masks plus one multiplier per area.
-#[derive(Clone, Debug, PartialEq)]
+/// A closure over flags and area accepts what it says yes to, at cost 1 everywhere:
+/// `&|flags: u16, area: u8| area != 3`.
+impl<P: Fn(u16, u8) -> bool + Sync> Filter for P {
+    #[inline]
+    fn passes(&self, flags: u16, area: u8) -> bool {
+        self(flags, area)
+    }
+
+    #[inline]
+    fn area_cost(&self, _area: u8) -> f64 {
+        1.0
+    }
+
+    #[inline]
+    fn min_area_cost(&self) -> f64 {
+        1.0
+    }
+}
+
+/// What a predicate of a [`QueryFilter`] is kept as.
+type Predicate = Arc<dyn Fn(u16, u8) -> bool + Send + Sync>;
+
+/// Flag masks plus one multiplier per area, and a predicate if one was given.
+#[derive(Clone)]
 pub struct QueryFilter {
     /// At least one of these flag bits must be set. The default, 0xFFFF, also accepts polygons
     /// without any flag.
@@ -56,6 +81,34 @@ pub struct QueryFilter {
     pub exclude_flags: u16,
     costs: [f64; AREA_COUNT],
     min_cost: f64,
+    /// Bit `a` is set when area `a` needs no look beyond the flags: it is not forbidden and there is
+    /// no predicate. Keeps the predicate out of the way of filters that have none.
+    open_areas: u64,
+    predicate: Option<Predicate>,
+}
+
+/// Two predicates are equal when they are the same object.
+impl PartialEq for QueryFilter {
+    fn eq(&self, other: &Self) -> bool {
+        let masks = |filter: &Self| (filter.include_flags, filter.exclude_flags);
+        let same_predicate = match (&self.predicate, &other.predicate) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        masks(self) == masks(other) && self.costs == other.costs && same_predicate
+    }
+}
+
+impl fmt::Debug for QueryFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueryFilter")
+            .field("include_flags", &self.include_flags)
+            .field("exclude_flags", &self.exclude_flags)
+            .field("costs", &self.costs)
+            .field("predicate", &self.predicate.as_ref().map(|_| ".."))
+            .finish()
+    }
 }
 
 impl Default for QueryFilter {
@@ -65,6 +118,8 @@ impl Default for QueryFilter {
             exclude_flags: 0,
             costs: [1.0; AREA_COUNT],
             min_cost: 1.0,
+            open_areas: u64::MAX,
+            predicate: None,
         }
     }
 }
@@ -95,8 +150,40 @@ impl QueryFilter {
             ));
         }
         *slot = cost;
+        if self.predicate.is_none() {
+            let bit = 1 << area;
+            self.open_areas &= !bit;
+            if cost < f64::INFINITY {
+                self.open_areas |= bit;
+            }
+        }
         self.min_cost = self.costs.iter().copied().fold(f64::INFINITY, f64::min);
         Ok(self)
+    }
+
+    /// The same filter that accepts, of what it accepted, only what `predicate(flags, area)` says
+    /// yes to. The predicate may be asked from many threads and must always answer alike.
+    #[must_use]
+    pub fn with_predicate(
+        mut self,
+        predicate: impl Fn(u16, u8) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.open_areas = 0;
+        self.predicate = Some(match self.predicate.take() {
+            None => Arc::new(predicate),
+            Some(first) => {
+                Arc::new(move |flags, area| first(flags, area) && predicate(flags, area))
+            }
+        });
+        self
+    }
+
+    /// What a predicate says of an area that is not forbidden; no without one.
+    #[cold]
+    fn predicate_passes(&self, flags: u16, area: u8) -> bool {
+        self.predicate
+            .as_ref()
+            .is_some_and(|predicate| self.cost_of(area) < f64::INFINITY && predicate(flags, area))
     }
 
     /// The multiplier of `area` (ids above 63 wrap).
@@ -112,7 +199,8 @@ impl Filter for QueryFilter {
     fn passes(&self, flags: u16, area: u8) -> bool {
         (self.include_flags == u16::MAX || flags & self.include_flags != 0)
             && flags & self.exclude_flags == 0
-            && self.cost_of(area) < f64::INFINITY
+            && (self.open_areas >> (area % AREA_COUNT as u8) & 1 != 0
+                || self.predicate_passes(flags, area))
     }
 
     #[inline]
@@ -166,6 +254,32 @@ mod tests {
                 "cost"
             );
         }
+    }
+
+    #[test]
+    fn predicates_narrow_and_closures_are_filters() {
+        let odd = |flags: u16, _area: u8| flags % 2 == 1;
+        let filter = QueryFilter::default()
+            .with_flags(0xFFFF, 4)
+            .with_predicate(odd);
+        assert!(filter.passes(3, 0) && !filter.passes(2, 0) && !filter.passes(5, 0));
+        let both = filter.clone().with_predicate(|_, area| area != 7);
+        assert!(both.passes(3, 0) && !both.passes(3, 7) && !both.passes(2, 0));
+        assert!(odd.passes(1, 9) && !odd.passes(2, 9));
+        assert_eq!((odd.area_cost(9), odd.min_area_cost()), (1.0, 1.0));
+        // Forbidden areas stay forbidden, in either order.
+        let forbid = |filter: QueryFilter| filter.with_area_cost(3, f64::INFINITY).unwrap();
+        let first = forbid(QueryFilter::default()).with_predicate(odd);
+        for filter in [first, forbid(QueryFilter::default().with_predicate(odd))] {
+            assert!(filter.passes(1, 2) && !filter.passes(1, 3) && !filter.passes(2, 2));
+            let reopened = filter.with_area_cost(3, 2.0).unwrap();
+            assert!(reopened.passes(1, 3) && !reopened.passes(2, 3));
+        }
+        // Equal when it is the same predicate.
+        assert_eq!(filter, filter.clone());
+        assert_ne!(filter, QueryFilter::default().with_flags(0xFFFF, 4));
+        assert_ne!(filter, both);
+        assert!(format!("{filter:?}").contains("predicate: Some"));
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct PathResult {
 }
 
 impl PathResult {
-    fn without_path(detail: QueryStatus) -> Self {
+    pub(super) fn without_path(detail: QueryStatus) -> Self {
         Self {
             status: detail.to_path_status(),
             detail,
@@ -159,7 +159,7 @@ impl MeshQuery {
     }
 
     /// The result of the search in hand, string pulled.
-    fn collect(
+    pub(super) fn collect(
         &mut self,
         mesh: &TiledMesh,
         start: DVec3,
@@ -293,7 +293,7 @@ impl MeshQuery {
     }
 }
 
-fn check_options(options: &PathOptions) -> Result<(), ArgumentError> {
+pub(super) fn check_options(options: &PathOptions) -> Result<(), ArgumentError> {
     check_extents("options.half_extents", options.half_extents)?;
     if options.iterations_per_slice == 0 {
         return Err(ArgumentError::new(

@@ -22,6 +22,7 @@ mod path;
 mod poly_table;
 mod random;
 mod raycast;
+mod slice;
 mod slide;
 mod status;
 mod straight;
@@ -39,6 +40,7 @@ pub use nearest::{NearestPoly, find_nearest_poly, sample_position};
 pub use path::{DEFAULT_MAX_NODES, NodeModel, PathOutcome, PathSearch};
 pub use random::{RandomPoint, random_point};
 pub use raycast::{RaycastHit, raycast};
+pub use slice::PathTask;
 pub use slide::{MoveResult, move_along_surface};
 pub use status::{AreaStatus, PathStatus, QueryStatus, RaycastStatus};
 pub use straight::{

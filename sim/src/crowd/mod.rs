@@ -17,13 +17,14 @@ mod plan;
 mod settings_bytes;
 mod snapshot;
 mod state;
+mod state_with_mesh;
 mod stats;
 mod step;
 mod view;
 mod walls;
 
 pub use options::{AgentOptions, AvoidanceQuality, CrowdOptions, MAX_AGENTS};
-pub use state::mesh_of_state;
+pub use state_with_mesh::{mesh_of_state, mesh_of_state_with};
 pub use stats::StepStats;
 pub use step::Stage;
 pub use view::{Agent, CrowdColumns};

@@ -1,4 +1,4 @@
-//! Crowd state: bytes, size, hash and restore, alone or together with the mesh.
+//! Crowd state: bytes, size, hash and restore. `state_with_mesh.rs` adds the mesh.
 //!
 //! A restored crowd goes on bit for bit like one that never left. State is everything a step reads
 //! and does not make anew: slots, ids, settings, routes, counters, and the boundary pieces with
@@ -21,15 +21,14 @@ use throng_soa::agents::{AgentState, CorridorHead, Crossing, Walk};
 use throng_soa::bytes::{Buffer, Length, Reader, Sink, Writer};
 use throng_soa::digest::Fnv1a64;
 use throng_soa::error::{DataError, DataErrorKind};
-use throng_soa::mesh::snapshot::{read_snapshot, restore_snapshot, write_snapshot};
 use throng_soa::mesh::{PolyRef, TiledMesh};
 use throng_soa::world::{DVec2, DVec3};
 
-const FORMAT: &str = "crowd state";
+pub(super) const FORMAT: &str = "crowd state";
 const MAGIC: [u8; 4] = *b"OPCS";
 const VERSION: u16 = 1;
 const KIND_CROWD: u16 = 1;
-const KIND_WITH_MESH: u16 = 2;
+pub(super) const KIND_WITH_MESH: u16 = 2;
 const ACTIVE: u8 = 1;
 const WALKING: u8 = 2;
 const CROSSING: u8 = 4;
@@ -73,20 +72,6 @@ impl Crowd {
         writer.into_sink().finish()
     }
 
-    /// The state of mesh and crowd together.
-    #[must_use]
-    pub fn save_state_with_mesh(&self, mesh: &TiledMesh) -> Vec<u8> {
-        let mut writer = Writer::new(Vec::new());
-        write_header(&mut writer, KIND_WITH_MESH);
-        let mut length = Writer::new(Length::default());
-        write_snapshot(&mut length, mesh);
-        writer.i32(length.into_sink().0 as i32);
-        write_snapshot(&mut writer, mesh);
-        writer.i32(self.state_size(mesh) as i32);
-        self.write_state(&mut writer, mesh);
-        writer.into_sink()
-    }
-
     /// Puts the crowd back into a saved state. `mesh` must be in the state it had then. All or
     /// nothing. Allocates nothing when the saved slots hold the agents and settings of now.
     ///
@@ -99,32 +84,7 @@ impl Crowd {
         self.apply(&mut Reader::new(FORMAT, bytes), mesh.revision())
     }
 
-    /// Puts mesh and crowd back into a state saved together. All or nothing.
-    ///
-    /// # Errors
-    /// Names the field and the byte offset of what is wrong, in the mesh part or the crowd part.
-    pub fn restore_state_with_mesh(
-        &mut self,
-        mesh: &mut TiledMesh,
-        bytes: &[u8],
-    ) -> Result<(), DataError> {
-        let mut reader = Reader::new(FORMAT, bytes);
-        read_header(&mut reader, KIND_WITH_MESH)?;
-        let length = length_field(&mut reader, "mesh length")?;
-        let mesh_at = reader.offset();
-        let mesh_bytes = reader.bytes("mesh snapshot", length)?;
-        let length = length_field(&mut reader, "crowd length")?;
-        let mut part = reader.part(FORMAT, "crowd state", length)?;
-        reader.finish()?;
-        let mut second = part.clone();
-        self.check(&mut part)?;
-        part.finish()?;
-        // The mesh restore checks everything before it swaps; after it nothing can fail.
-        restore_snapshot(mesh, mesh_bytes).map_err(|error| error.offset_by(mesh_at))?;
-        self.apply(&mut second, mesh.revision())
-    }
-
-    fn write_state<S: Sink>(&self, writer: &mut Writer<S>, mesh: &TiledMesh) {
+    pub(super) fn write_state<S: Sink>(&self, writer: &mut Writer<S>, mesh: &TiledMesh) {
         write_header(writer, KIND_CROWD);
         writer.i32(self.options.max_walls_per_agent as i32);
         writer.i32(self.agents.len() as i32);
@@ -187,7 +147,7 @@ impl Crowd {
     }
 
     /// Reads the whole state without keeping any of it.
-    fn check(&mut self, reader: &mut Reader<'_>) -> Result<(), DataError> {
+    pub(super) fn check(&mut self, reader: &mut Reader<'_>) -> Result<(), DataError> {
         let mut scratch = std::mem::take(&mut self.restore);
         let checked = self.check_with(reader, &mut scratch);
         self.restore = scratch;
@@ -233,7 +193,11 @@ impl Crowd {
     }
 
     /// Reads a checked state into the columns.
-    fn apply(&mut self, reader: &mut Reader<'_>, revision: u64) -> Result<(), DataError> {
+    pub(super) fn apply(
+        &mut self,
+        reader: &mut Reader<'_>,
+        revision: u64,
+    ) -> Result<(), DataError> {
         let mut scratch = std::mem::take(&mut self.restore);
         let applied = self.apply_with(reader, revision, &mut scratch);
         self.restore = scratch;
@@ -469,13 +433,13 @@ impl RestoreScratch {
     }
 }
 
-fn write_header<S: Sink>(writer: &mut Writer<S>, kind: u16) {
+pub(super) fn write_header<S: Sink>(writer: &mut Writer<S>, kind: u16) {
     writer.bytes(&MAGIC);
     writer.u16(VERSION);
     writer.u16(kind);
 }
 
-fn read_header(reader: &mut Reader<'_>, kind: u16) -> Result<(), DataError> {
+pub(super) fn read_header(reader: &mut Reader<'_>, kind: u16) -> Result<(), DataError> {
     reader.magic(MAGIC)?;
     reader.version(VERSION)?;
     let at = reader.offset();
@@ -487,7 +451,7 @@ fn read_header(reader: &mut Reader<'_>, kind: u16) -> Result<(), DataError> {
     Err(reader.error_at(at, "kind", DataErrorKind::Value, problem))
 }
 
-fn length_field(reader: &mut Reader<'_>, field: &str) -> Result<usize, DataError> {
+pub(super) fn length_field(reader: &mut Reader<'_>, field: &str) -> Result<usize, DataError> {
     reader.count(field, 1, i32::MAX as usize)
 }
 
@@ -499,16 +463,4 @@ fn counter(reader: &mut Reader<'_>, field: &str) -> Result<u64, DataError> {
     }
     let problem = format!("is {value}; counters stay below 2^63");
     Err(reader.error_at(at, field, DataErrorKind::Value, problem))
-}
-
-/// Reads the mesh part of a state saved together, for a host that has no mesh yet.
-///
-/// # Errors
-/// Names the field and the byte offset of what is wrong.
-pub fn mesh_of_state(bytes: &[u8]) -> Result<TiledMesh, DataError> {
-    let mut reader = Reader::new(FORMAT, bytes);
-    read_header(&mut reader, KIND_WITH_MESH)?;
-    let length = length_field(&mut reader, "mesh length")?;
-    let at = reader.offset();
-    read_snapshot(reader.bytes("mesh snapshot", length)?).map_err(|error| error.offset_by(at))
 }

@@ -28,6 +28,15 @@ pub fn tile_bytes(tile: &NavTile) -> Vec<u8> {
     writer.into_sink()
 }
 
+/// The bytes of a mesh's copy of a tile: its current areas and flags become those as built when
+/// they are read. Link switches are not content.
+#[must_use]
+pub fn current_tile_bytes(tile: &Tile) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::with_capacity(tile_length(tile.data())));
+    write_tile(&mut writer, tile, &tile.poly_area, &tile.poly_flags);
+    writer.into_sink()
+}
+
 /// Reads one tile for a mesh with `params`. Nothing may follow it.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ pub mod assemble;
 mod data;
 mod detail_grid;
 pub mod format;
+mod library;
 mod mesh_edit;
 mod params;
 mod poly_ref;
@@ -21,6 +22,7 @@ mod validate;
 
 pub use data::{DetailMesh, NO_PORTAL, OffMeshLink, TileData};
 pub use detail_grid::DetailGrids;
+pub use library::{CONTENT_ID_LENGTH, TileLibrary};
 pub use mesh_edit::MeshEditError;
 pub use params::{MAX_LAYER, MeshParams};
 pub use poly_ref::{MAX_POLYS, MAX_SALT, MAX_SLOTS, PolyRef, TileRef};

@@ -6,7 +6,7 @@
 //! saved.
 
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::data::TileData;
 use super::detail_grid::DetailGrids;
@@ -51,6 +51,8 @@ pub struct TileGeometry {
 pub struct NavTile {
     data: TileData,
     fingerprint: [u8; 16],
+    /// Computed when first asked for.
+    content_id: OnceLock<[u8; 32]>,
     geometry: TileGeometry,
     pub(super) portals: [Vec<PortalEdge>; 4],
 }
@@ -106,6 +108,7 @@ impl NavTile {
         let portals = portal_edges(&data, &poly_first);
         let mut tile = Self {
             fingerprint: params.fingerprint(),
+            content_id: OnceLock::new(),
             geometry: TileGeometry {
                 origin,
                 poly_first,
@@ -139,10 +142,13 @@ impl NavTile {
         self.fingerprint
     }
 
-    /// SHA-256 of the tile's bytes as built: equal ids, equal content. Serializes the tile.
+    /// SHA-256 of the tile's bytes as built: equal ids, equal content. The first call serializes
+    /// the tile, later ones are free.
     #[must_use]
     pub fn content_id(&self) -> [u8; 32] {
-        sha256(&format::tile_bytes(self))
+        *self
+            .content_id
+            .get_or_init(|| sha256(&format::tile_bytes(self)))
     }
 
     /// Number of polygons.

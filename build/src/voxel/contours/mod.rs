@@ -150,15 +150,17 @@ impl ContourSet {
 /// Buffers a worker keeps between tiles.
 #[derive(Debug, Default)]
 pub struct ContourScratch {
-    trace: TraceScratch,
-    loops: LoopSet,
-    simplify: SimplifyScratch,
-    simplified: Vec<ContourVertex>,
-    simplified_first: Vec<u32>,
-    region_area: Vec<u8>,
-    loop_order: Vec<u32>,
-    loop_first: Vec<u32>,
-    holes: holes::HoleScratch,
+    pub(crate) trace: TraceScratch,
+    pub(crate) loops: LoopSet,
+    pub(crate) simplify: SimplifyScratch,
+    pub(crate) simplified: Vec<ContourVertex>,
+    pub(crate) simplified_first: Vec<u32>,
+    /// Area id of every region.
+    pub(crate) region_area: Vec<u8>,
+    /// Loops grouped by region, in order of discovery; a region's range is in `loop_first`.
+    pub(crate) loop_order: Vec<u32>,
+    pub(crate) loop_first: Vec<u32>,
+    pub(crate) holes: holes::HoleScratch,
 }
 
 impl ContourScratch {

@@ -18,6 +18,8 @@ pub struct LoopSet {
     pub first: Vec<u32>,
     /// Corners of all loops.
     pub vertices: Vec<ContourVertex>,
+    /// The cell edge that leaves each corner: four times its span, plus its direction.
+    pub edges: Vec<u32>,
 }
 
 impl Default for LoopSet {
@@ -27,6 +29,7 @@ impl Default for LoopSet {
             area2: Vec::new(),
             first: vec![0],
             vertices: Vec::new(),
+            edges: Vec::new(),
         }
     }
 }
@@ -50,19 +53,26 @@ impl LoopSet {
         &self.vertices[self.first[index] as usize..self.first[index + 1] as usize]
     }
 
-    fn clear(&mut self) {
+    /// Cell edges of one loop, one a corner.
+    #[must_use]
+    pub fn loop_edges(&self, index: usize) -> &[u32] {
+        &self.edges[self.first[index] as usize..self.first[index + 1] as usize]
+    }
+
+    pub(crate) fn clear(&mut self) {
         self.region.clear();
         self.area2.clear();
         self.first.clear();
         self.first.push(0);
         self.vertices.clear();
+        self.edges.clear();
     }
 }
 
 /// Per span: bits 0..4 the directions that are borders, bits 4..8 those not walked yet.
 #[derive(Debug, Default)]
 pub struct TraceScratch {
-    edges: Vec<u8>,
+    pub(crate) edges: Vec<u8>,
 }
 
 /// Cell step of a direction: −x, +z, +x, −z.
@@ -105,7 +115,8 @@ fn mark_border_edges(view: &SpanView<'_>, skip_region: u32, edges: &mut Vec<u8>)
     }
 }
 
-fn trace_one(
+/// Walks one loop from a border edge and appends it. `edges` is the column of [`TraceScratch`].
+pub(crate) fn trace_one(
     view: &SpanView<'_>,
     edges: &mut [u8],
     start_span: usize,
@@ -125,6 +136,7 @@ fn trace_one(
                 z: z + CORNER_Z[direction],
                 neighbor: beyond(view, span, direction, x, z),
             });
+            out.edges.push((span * 4 + direction) as u32);
             edges[span] &= !(16 << direction);
             direction = (direction + 3) & 3;
         } else {

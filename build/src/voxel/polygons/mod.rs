@@ -31,6 +31,8 @@ pub struct PolygonSet {
     pub area: Vec<u8>,
     /// Corners that had to be cut off although they were not proper ears.
     pub degenerate_ears: u32,
+    /// Contours that gave no polygon at all.
+    pub lost_contours: u32,
 }
 
 impl PolygonSet {
@@ -60,6 +62,7 @@ impl PolygonSet {
         self.region.clear();
         self.area.clear();
         self.degenerate_ears = 0;
+        self.lost_contours = 0;
     }
 }
 
@@ -96,6 +99,7 @@ pub fn build_polygons(
     let max_vertices = max_vertices.clamp(3, 16);
     scratch.welder.start(contours.vertices.len());
     for index in 0..contours.len() {
+        let polygons_before = out.len();
         walls::without_straight_wall_corners(contours.contour(index), &mut scratch.ring);
         let ring = &scratch.ring;
         scratch.triangles.clear();
@@ -122,6 +126,7 @@ pub fn build_polygons(
             &mut scratch.merge,
             out,
         );
+        out.lost_contours += u32::from(out.len() == polygons_before);
     }
 }
 

@@ -6,6 +6,7 @@
 )]
 
 mod files;
+mod gltf;
 mod messages;
 mod outputs;
 mod runs;

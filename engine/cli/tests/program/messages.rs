@@ -43,7 +43,7 @@ fn complaints_name_the_file_and_the_line() {
         ("info nowhere.obj", "nowhere.obj: no such file"),
         (
             "bake level.glb -o x.nav",
-            "level.glb: glTF is not read by this version",
+            "level.glb: glTF: version at byte 4: the file ends here",
         ),
         ("simulate notes.txt", "notes.txt: no level: neither"),
         ("simulate empty.obj --solo", "empty.obj: no level: neither"),

@@ -1,0 +1,290 @@
+//! Tile after tile, from any source of matter to whatever the caller makes of a tile.
+//!
+//! In: a [`TileSource`] (triangles, voxels, a solid heightfield) and a visitor. Out: what the visitor
+//! returned for each tile with matter to walk on, row by row. The visitor sees a tile after erosion
+//! ([`ErodedTile`]); a build finishes it, a cache keeps it. Tiles are visited on as many threads as
+//! asked for; the order and content of the results do not depend on that.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use throng_soa::spans::{OpenSpans, SpanGraph};
+
+use super::{BuildError, BuildOptions};
+use crate::voxel::frame::HeightfieldFrame;
+use crate::voxel::plan::TilePlan;
+use crate::voxel::tile::TileScratch;
+
+/// A block of tiles, ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileRange {
+    /// Lowest tile column.
+    pub min_x: i32,
+    /// Lowest tile row.
+    pub min_z: i32,
+    /// Highest tile column.
+    pub max_x: i32,
+    /// Highest tile row.
+    pub max_z: i32,
+}
+
+impl TileRange {
+    /// Tiles along x.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        (self.max_x - self.min_x + 1) as usize
+    }
+
+    /// Tiles along z.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        (self.max_z - self.min_z + 1) as usize
+    }
+
+    /// The tile at `index`, counted row by row.
+    #[must_use]
+    pub fn tile(&self, index: usize) -> (i32, i32) {
+        let columns = self.columns();
+        (
+            self.min_x + (index % columns) as i32,
+            self.min_z + (index / columns) as i32,
+        )
+    }
+
+    /// Place of a tile of this range, counted row by row.
+    #[must_use]
+    pub fn index(&self, tile_x: i32, tile_z: i32) -> usize {
+        let (x, z) = (tile_x - self.min_x, tile_z - self.min_z);
+        x as usize + z as usize * self.columns()
+    }
+}
+
+/// Where the matter of tiles comes from.
+pub trait TileSource: Sync {
+    /// What is gathered for a block of tiles before they are visited.
+    type Batch: Default + Sync;
+
+    /// The tiles that may have matter; nothing for an empty level.
+    fn tiles(&self) -> Option<TileRange>;
+
+    /// The last tile row to be gathered together with row `first`, at least `first`.
+    fn last_row_of_batch(&self, first: i32) -> i32;
+
+    /// Prepares `batch` for the tiles of `block`, which lies inside [`tiles`](Self::tiles).
+    fn gather(&self, block: TileRange, batch: &mut Self::Batch);
+
+    /// The eroded spans of a tile of the gathered block and the frame they stand in; nothing when
+    /// no agent could stand anywhere on the tile's grid.
+    ///
+    /// # Errors
+    /// The tile exceeds a limit of the builder.
+    fn erode_tile(
+        &self,
+        plan: &TilePlan,
+        batch: &Self::Batch,
+        tile: (i32, i32),
+        worker: &mut Worker,
+    ) -> Result<Option<HeightfieldFrame>, BuildError>;
+}
+
+/// A worker's buffers, reused from tile to tile.
+#[derive(Debug, Default)]
+pub struct Worker {
+    /// Buffers of the stages.
+    pub scratch: TileScratch,
+    /// The spans of the tile at hand.
+    pub spans: OpenSpans,
+    /// Their graph.
+    pub graph: SpanGraph,
+    /// The triangles of the tile at hand.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// One tile after erosion, before any area volume.
+///
+/// A visitor may change, or take, `spans` and `graph`: they are rebuilt for every tile.
+#[derive(Debug)]
+pub struct ErodedTile<'a> {
+    /// Tile column.
+    pub tile_x: i32,
+    /// Tile row.
+    pub tile_z: i32,
+    /// Where the grid, border included, stands.
+    pub frame: HeightfieldFrame,
+    /// The eroded spans.
+    pub spans: &'a mut OpenSpans,
+    /// Their graph.
+    pub graph: &'a mut SpanGraph,
+    /// Buffers for the stages that follow.
+    pub scratch: &'a mut TileScratch,
+}
+
+/// Visits every tile of `source` on which an agent could stand and returns the visitor's results,
+/// row by row. Of `options` the threads and the progress callback count here; volumes are the
+/// visitor's business.
+///
+/// # Errors
+/// The first error, in row order, of a tile or of the visitor, or the threads cannot be started.
+pub fn for_each_tile<S: TileSource, R: Send>(
+    source: &S,
+    plan: &TilePlan,
+    options: &BuildOptions<'_>,
+    visit: impl Fn(&mut ErodedTile<'_>) -> Result<R, BuildError> + Sync,
+) -> Result<Vec<R>, BuildError> {
+    let Some(range) = source.tiles() else {
+        return Ok(Vec::new());
+    };
+    let job = Job {
+        source,
+        plan,
+        range,
+        options,
+        visit: &visit,
+        done: AtomicUsize::new(0),
+    };
+    if options.threads > 1 {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads)
+            .build()
+            .map_err(|error| BuildError::Threads {
+                threads: options.threads,
+                reason: error.to_string(),
+            })?;
+        pool.install(|| job.run(true))
+    } else {
+        job.run(false)
+    }
+}
+
+/// Visits one tile of `source`; nothing when it is outside the level or nobody could stand on it.
+/// Gives what [`for_each_tile`] gives for that tile. Cost: one pass over the level's triangles, and
+/// the tile.
+///
+/// # Errors
+/// As [`for_each_tile`].
+pub fn for_one_tile<S: TileSource, R>(
+    source: &S,
+    plan: &TilePlan,
+    tile: (i32, i32),
+    worker: &mut Worker,
+    visit: impl FnOnce(&mut ErodedTile<'_>) -> Result<R, BuildError>,
+) -> Result<Option<R>, BuildError> {
+    let (x, z) = tile;
+    let inside = source
+        .tiles()
+        .is_some_and(|r| (r.min_x..=r.max_x).contains(&x) && (r.min_z..=r.max_z).contains(&z));
+    if !inside {
+        return Ok(None);
+    }
+    let mut batch = S::Batch::default();
+    let block = TileRange {
+        min_x: x,
+        min_z: z,
+        max_x: x,
+        max_z: z,
+    };
+    source.gather(block, &mut batch);
+    visit_tile(source, plan, &batch, tile, worker, visit)
+}
+
+fn visit_tile<S: TileSource, R>(
+    source: &S,
+    plan: &TilePlan,
+    batch: &S::Batch,
+    tile: (i32, i32),
+    worker: &mut Worker,
+    visit: impl FnOnce(&mut ErodedTile<'_>) -> Result<R, BuildError>,
+) -> Result<Option<R>, BuildError> {
+    let Some(frame) = source.erode_tile(plan, batch, tile, worker)? else {
+        return Ok(None);
+    };
+    worker.scratch.take_flaws();
+    visit(&mut ErodedTile {
+        tile_x: tile.0,
+        tile_z: tile.1,
+        frame,
+        spans: &mut worker.spans,
+        graph: &mut worker.graph,
+        scratch: &mut worker.scratch,
+    })
+    .map(Some)
+}
+
+struct Job<'a, S, V> {
+    source: &'a S,
+    plan: &'a TilePlan,
+    range: TileRange,
+    options: &'a BuildOptions<'a>,
+    visit: &'a V,
+    done: AtomicUsize,
+}
+
+impl<S: TileSource, V> Job<'_, S, V> {
+    /// The results of all tiles, batch by batch.
+    fn run<R: Send>(&self, parallel: bool) -> Result<Vec<R>, BuildError>
+    where
+        V: Fn(&mut ErodedTile<'_>) -> Result<R, BuildError> + Sync,
+    {
+        let workers: Vec<Mutex<Worker>> = if parallel {
+            (0..rayon::current_num_threads())
+                .map(|_| Mutex::default())
+                .collect()
+        } else {
+            vec![Mutex::default()]
+        };
+        let mut results = Vec::new();
+        let mut batch = S::Batch::default();
+        let mut first = self.range.min_z;
+        while first <= self.range.max_z {
+            let last = self.source.last_row_of_batch(first).min(self.range.max_z);
+            let block = TileRange {
+                min_z: first,
+                max_z: last,
+                ..self.range
+            };
+            self.source.gather(block, &mut batch);
+            let count = block.rows() * block.columns();
+            let visit = |index: usize| self.visit(block.tile(index), &batch, &workers);
+            if parallel {
+                let visited: Vec<_> = (0..count)
+                    .into_par_iter()
+                    .with_max_len(1)
+                    .map(visit)
+                    .collect();
+                for result in visited {
+                    results.extend(result?);
+                }
+            } else {
+                for index in 0..count {
+                    results.extend(visit(index)?);
+                }
+            }
+            first = last + 1;
+        }
+        Ok(results)
+    }
+
+    fn visit<R>(
+        &self,
+        tile: (i32, i32),
+        batch: &S::Batch,
+        workers: &[Mutex<Worker>],
+    ) -> Result<Option<R>, BuildError>
+    where
+        V: Fn(&mut ErodedTile<'_>) -> Result<R, BuildError>,
+    {
+        let own = rayon::current_thread_index().unwrap_or(0) % workers.len();
+        let mut worker = match workers[own].lock() {
+            Ok(worker) => worker,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        let visited = visit_tile(self.source, self.plan, batch, tile, &mut worker, self.visit)?;
+        drop(worker);
+        if let Some(on_tile) = self.options.on_tile {
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            on_tile(done, self.range.columns() * self.range.rows());
+        }
+        Ok(visited)
+    }
+}
