@@ -8,7 +8,7 @@ use throng_build::input::Soup;
 use throng_build::{BuildError, BuildOptions, NavSettings, build_soup_with};
 use throng_query::mesh::{
     MeshQuery, PathOptions, PathResult, QueryFilter, RandomPoint, RaycastHit, RaycastStatus,
-    find_nearest_poly, random_point,
+    SurfaceSampler, find_nearest_poly, random_point,
 };
 use throng_soa::error::{ArgumentError, DataError};
 use throng_soa::mesh::TiledMesh;
@@ -28,6 +28,8 @@ pub struct NavMesh {
     mesh: TiledMesh,
     settings: NavSettings,
     pub(crate) spares: Mutex<Vec<MeshQuery>>,
+    /// Areas added up for the last random point.
+    sampler: Mutex<Option<(QueryFilter, SurfaceSampler)>>,
 }
 
 impl NavMesh {
@@ -72,6 +74,7 @@ impl NavMesh {
             mesh,
             settings,
             spares: Mutex::new(Vec::new()),
+            sampler: Mutex::new(None),
         }
     }
 
@@ -185,10 +188,24 @@ impl NavMesh {
     }
 
     /// A point drawn evenly from the whole surface, or `None` when the filter accepts none of it
-    /// (the generator then does not advance).
+    /// (the generator then does not advance). The areas are added up once per filter and mesh content.
     #[must_use]
     pub fn random_point(&self, rng: &mut SplitMix64, filter: &QueryFilter) -> Option<RandomPoint> {
-        random_point(&self.mesh, rng, filter)
+        let Ok(mut kept) = self.sampler.lock() else {
+            return random_point(&self.mesh, rng, filter);
+        };
+        // A predicate may answer otherwise next time.
+        if filter.has_predicate() {
+            return random_point(&self.mesh, rng, filter);
+        }
+        let fits = |(known, sums): &(QueryFilter, SurfaceSampler)| {
+            sums.fits(&self.mesh) && known == filter
+        };
+        if !kept.as_ref().is_some_and(fits) {
+            *kept = Some((filter.clone(), SurfaceSampler::new(&self.mesh, filter)));
+        }
+        let (_, sums) = kept.as_ref()?;
+        sums.draw(&self.mesh, rng, filter)
     }
 }
 

@@ -11,7 +11,9 @@ mod outlines;
 
 use common::{Plan, WILD, all_polys, build, random_place};
 use outlines::{common_area, passes, ring};
-use throng_query::mesh::{AreaSearch, DefaultFilter, QueryFilter, RandomPoint, random_point};
+use throng_query::mesh::{
+    AreaSearch, DefaultFilter, QueryFilter, RandomPoint, SurfaceSampler, random_point,
+};
 use throng_soa::DVec3;
 use throng_soa::mesh::PolyRef;
 use throng_soa::rng::SplitMix64;
@@ -35,6 +37,26 @@ fn place([a, b, c]: [[f64; 2]; 3], u2: f64, u3: f64) -> [f64; 2] {
 
 fn triangle_area([a, b, c]: [[f64; 2]; 3]) -> f64 {
     0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+}
+
+#[test]
+fn sums_made_once_draw_the_same_points() {
+    for seed in 0..6 {
+        let mut mesh = build(&Plan { seed, ..WILD });
+        let filter = QueryFilter::default().with_flags(0xFFFF, 0b10);
+        let sums = SurfaceSampler::new(&mesh, &filter);
+        let (mut a, mut b) = (SplitMix64::new(seed), SplitMix64::new(seed));
+        for _ in 0..500 {
+            let point = sums.draw(&mesh, &mut a, &filter);
+            assert!(point.is_some());
+            assert_eq!(point, random_point(&mesh, &mut b, &filter));
+        }
+        assert_eq!(a.state, b.state);
+        // Another content, another sum.
+        let poly = all_polys(&mesh)[0];
+        mesh.set_poly_flags(poly, 0b10).unwrap();
+        assert!(sums.draw(&mesh, &mut a, &filter).is_none() && a.state == b.state);
+    }
 }
 
 #[test]

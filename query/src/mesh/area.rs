@@ -181,14 +181,14 @@ impl AreaSearch {
             if filter.passes(tile.poly_flags[index], tile.poly_area[index]) {
                 self.table.begin(mesh);
                 let cell = self.table.row(start_poly.slot(), tile.poly_count()) + index;
-                self.add(cell, start_poly, 0.0, NO_NODE);
+                self.add::<true>(cell, start_poly, 0.0, NO_NODE);
                 self.status = AreaStatus::InProgress;
             }
         }
         self.status
     }
 
-    fn add(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) {
+    fn add<const ORDERED: bool>(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) {
         let number = self.nodes.len() as u32;
         self.nodes.push(Node {
             poly,
@@ -197,7 +197,9 @@ impl AreaSearch {
             closed: false,
         });
         self.table.set(cell, number);
-        self.open.push(key, number);
+        if ORDERED {
+            self.open.push(key, number);
+        }
     }
 
     /// Goes on for at most `max_iterations` expansions. However a search is cut into updates, it
@@ -234,11 +236,38 @@ impl AreaSearch {
             }
             left -= 1;
             self.open.remove();
-            self.expand(mesh, filter, number);
+            self.expand::<F, true>(mesh, filter, number);
         }
     }
 
-    fn expand<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F, number: u32) {
+    /// Goes on to the end when only the set of polygons is wanted: they are expanded as they are found,
+    /// which spares the open list. The set is that of the ordered search: whatever a touched portal leads
+    /// to, from wherever. Only when there are too many does the order decide who is dropped, and then the
+    /// ordered search it is.
+    pub(super) fn flood<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F) {
+        if self.status != AreaStatus::InProgress || self.without_overlaps {
+            self.run(mesh, filter);
+            return;
+        }
+        let mut number = 0;
+        while number < self.nodes.len() as u32 {
+            self.expand::<F, false>(mesh, filter, number);
+            number += 1;
+        }
+        self.open.clear();
+        self.status = AreaStatus::Success;
+        if self.node_limit_reached {
+            self.begin(mesh, self.start_poly, false, filter);
+            self.run(mesh, filter);
+        }
+    }
+
+    fn expand<F: Filter + ?Sized, const ORDERED: bool>(
+        &mut self,
+        mesh: &TiledMesh,
+        filter: &F,
+        number: u32,
+    ) {
         self.nodes[number as usize].closed = true;
         self.expanded.push(number);
         self.iterations += 1;
@@ -254,7 +283,7 @@ impl AreaSearch {
             if neighbor > 0 {
                 let target = (neighbor - 1) as usize;
                 let cell = first_cell + target;
-                if self.is_settled(cell)
+                if self.is_settled::<ORDERED>(cell)
                     || !filter.passes(tile.poly_flags[target], tile.poly_area[target])
                 {
                     continue;
@@ -264,7 +293,7 @@ impl AreaSearch {
                     ring[if edge + 1 < ring.len() { edge + 1 } else { 0 }],
                 );
                 let poly = PolyRef::from_parts(poly.salt(), poly.slot(), target as u32);
-                self.offer(mesh, (tile, target), cell, poly, portal, number);
+                self.offer::<ORDERED>(mesh, (tile, target), cell, poly, portal, number);
                 continue;
             }
             for link in links {
@@ -280,7 +309,7 @@ impl AreaSearch {
                     target_tile.poly_flags[target],
                     target_tile.poly_area[target],
                 );
-                if self.is_settled(cell) || !filter.passes(flags, area) {
+                if self.is_settled::<ORDERED>(cell) || !filter.passes(flags, area) {
                     continue;
                 }
                 let (a, b) = edge_ends(tile, index, edge);
@@ -288,7 +317,7 @@ impl AreaSearch {
                     lerp(a, b, f64::from(link.range_min) / 255.0),
                     lerp(a, b, f64::from(link.range_max) / 255.0),
                 );
-                self.offer(
+                self.offer::<ORDERED>(
                     mesh,
                     (target_tile, target),
                     cell,
@@ -300,16 +329,17 @@ impl AreaSearch {
         }
     }
 
-    /// Whether the polygon of a table cell was expanded; nothing changes it any more.
+    /// Whether nothing changes the polygon of a table cell any more: it was expanded, or, without an
+    /// order, found.
     #[inline]
-    fn is_settled(&self, cell: usize) -> bool {
+    fn is_settled<const ORDERED: bool>(&self, cell: usize) -> bool {
         let number = self.table.get(cell);
-        number.is_some_and(|number| self.nodes[number as usize].closed)
+        number.is_some_and(|number| !ORDERED || self.nodes[number as usize].closed)
     }
 
     /// Offers a polygon that is not settled behind a portal of node `parent`.
     #[inline]
-    fn offer(
+    fn offer<const ORDERED: bool>(
         &mut self,
         mesh: &TiledMesh,
         (tile, index): (&Tile, usize),
@@ -337,7 +367,7 @@ impl AreaSearch {
             self.node_limit_reached = true;
             return;
         }
-        self.add(cell, poly, key, parent);
+        self.add::<ORDERED>(cell, poly, key, parent);
     }
 
     /// Whether a polygon's interior meets that of any polygon that has a node.

@@ -186,6 +186,12 @@ impl QueryFilter {
             .is_some_and(|predicate| self.cost_of(area) < f64::INFINITY && predicate(flags, area))
     }
 
+    /// Whether a closure has a say, which may answer otherwise next time.
+    #[must_use]
+    pub fn has_predicate(&self) -> bool {
+        self.predicate.is_some()
+    }
+
     /// The multiplier of `area` (ids above 63 wrap).
     #[inline]
     #[must_use]

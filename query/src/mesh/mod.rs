@@ -38,7 +38,7 @@ pub use filter::{AREA_COUNT, DefaultFilter, Filter, QueryFilter};
 pub use front::{MeshQuery, PathOptions, PathResult};
 pub use nearest::{NearestPoly, find_nearest_poly, sample_position};
 pub use path::{DEFAULT_MAX_NODES, NodeModel, PathOutcome, PathSearch};
-pub use random::{RandomPoint, random_point};
+pub use random::{RandomPoint, SurfaceSampler, random_point};
 pub use raycast::{RaycastHit, raycast};
 pub use slice::PathTask;
 pub use slide::{MoveResult, move_along_surface};

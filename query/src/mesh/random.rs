@@ -53,6 +53,18 @@ pub fn random_point<F: Filter + ?Sized>(
     }
     let draws = Draws::new(rng);
     let (slot, tile, poly, area) = pick(accepted(), draws.polygon * total, |&(.., area)| area)?;
+    let poly_ref = mesh.poly_ref(slot, poly as u32);
+    on_polygon(tile, poly, poly_ref, area, &draws)
+}
+
+/// The point that the draws after the first give on a polygon.
+fn on_polygon(
+    tile: &Tile,
+    poly: usize,
+    poly_ref: PolyRef,
+    area: f64,
+    draws: &Draws,
+) -> Option<RandomPoint> {
     let fan = tile.poly_vertices(poly);
     let corner = |i: usize| local(tile, fan[i]);
     let triangles = (1..fan.len().saturating_sub(1)).map(|i| (i, fan_area(corner, i)));
@@ -60,9 +72,76 @@ pub fn random_point<F: Filter + ?Sized>(
     let place = draws.place(corner(0), corner(i), corner(i + 1));
     let (x, z) = (tile.origin.x + place[0], tile.origin.z + place[1]);
     Some(RandomPoint {
-        poly: mesh.poly_ref(slot, poly as u32),
+        poly: poly_ref,
         point: DVec3::new(x, surface_height(tile, poly, x, z), z),
     })
+}
+
+/// The areas of a mesh for one filter, added up: draws many points of [`random_point`] with one scan.
+#[derive(Clone, Debug, Default)]
+pub struct SurfaceSampler {
+    /// Mesh revision the sums belong to.
+    revision: u64,
+    /// Accepted polygons with an area, and the sums of the areas up to and with each.
+    polys: Vec<PolyRef>,
+    running: Vec<f64>,
+    /// Some area is negative, so the sums do not ascend: every draw scans.
+    uneven: bool,
+}
+
+impl SurfaceSampler {
+    /// Adds up the areas of the polygons `filter` accepts. One scan.
+    pub fn new<F: Filter + ?Sized>(mesh: &TiledMesh, filter: &F) -> Self {
+        let mut sampler = Self {
+            revision: mesh.revision(),
+            ..Self::default()
+        };
+        let mut total = 0.0;
+        for (slot, tile) in mesh.tiles() {
+            for poly in 0..tile.poly_count() {
+                if !filter.passes(tile.poly_flags[poly], tile.poly_area[poly]) {
+                    continue;
+                }
+                let area = local_area(tile, poly);
+                sampler.uneven |= area < 0.0 || area.is_nan();
+                if area > 0.0 {
+                    total += area;
+                    sampler.polys.push(mesh.poly_ref(slot, poly as u32));
+                    sampler.running.push(total);
+                }
+            }
+        }
+        sampler
+    }
+
+    /// Whether the sums are those of this mesh as it is.
+    #[must_use]
+    pub fn fits(&self, mesh: &TiledMesh) -> bool {
+        self.revision == mesh.revision()
+    }
+
+    /// What [`random_point`] gives for the mesh and the filter the sampler was made for. Logarithmic
+    /// in the number of polygons. `None`, with `rng` untouched, for a mesh that has changed since too.
+    pub fn draw<F: Filter + ?Sized>(
+        &self,
+        mesh: &TiledMesh,
+        rng: &mut SplitMix64,
+        filter: &F,
+    ) -> Option<RandomPoint> {
+        if !self.fits(mesh) {
+            return None;
+        }
+        if self.uneven {
+            return random_point(mesh, rng, filter);
+        }
+        let (&total, &last) = (self.running.last()?, self.polys.last()?);
+        let draws = Draws::new(rng);
+        let target = draws.polygon * total;
+        let place = self.running.partition_point(|&sum| sum <= target);
+        let poly_ref = self.polys.get(place).copied().unwrap_or(last);
+        let (tile, poly) = mesh.resolve(poly_ref)?;
+        on_polygon(tile, poly, poly_ref, local_area(tile, poly), &draws)
+    }
 }
 
 impl AreaSearch {

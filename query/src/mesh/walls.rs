@@ -76,7 +76,7 @@ impl AreaSearch {
         filter: &F,
     ) -> Result<WallHit, ArgumentError> {
         self.begin_circle(mesh, start_poly, center, radius, filter)?;
-        self.run(mesh, filter);
+        self.flood(mesh, filter);
         Ok(self.finish_distance_to_wall(mesh, filter))
     }
 
@@ -100,7 +100,15 @@ impl AreaSearch {
             let Some((tile, index)) = mesh.resolve(poly) else {
                 continue;
             };
+            let (low, high) = (tile.bounds_min[index], tile.bounds_max[index]);
+            if box_distance_sq(low, high, center) > best_sq {
+                continue;
+            }
             for_each_wall_piece(mesh, tile, index, filter, |piece| {
+                let (low, high) = ends_in_order(piece.a, piece.b);
+                if box_distance_sq(low, high, center) > best_sq {
+                    return;
+                }
                 let along = nearest_parameter(piece.a, piece.b, center);
                 let point = lerp(piece.a, piece.b, along);
                 let distance_sq = distance_xz_sq(point, center);
@@ -201,6 +209,36 @@ impl AreaSearch {
         outcome
     }
 }
+
+/// Squared X/Z distance of a box, less what rounding could make of a point on an edge in it.
+#[inline]
+fn box_distance_sq(low: DVec3, high: DVec3, center: DVec3) -> f64 {
+    let beyond = |low: f64, high: f64, at: f64| {
+        // Comparisons, which are one instruction each; `max` looks for NaN first.
+        let (below, above) = (low - at, at - high);
+        let distance = if below > above { below } else { above } - ROUNDING;
+        if distance > 0.0 { distance } else { 0.0 }
+    };
+    let (dx, dz) = (
+        beyond(low.x, high.x, center.x),
+        beyond(low.z, high.z, center.z),
+    );
+    dx * dx + dz * dz
+}
+
+/// The X/Z box of two points.
+#[inline]
+fn ends_in_order(a: DVec3, b: DVec3) -> (DVec3, DVec3) {
+    let (low_x, high_x) = if a.x < b.x { (a.x, b.x) } else { (b.x, a.x) };
+    let (low_z, high_z) = if a.z < b.z { (a.z, b.z) } else { (b.z, a.z) };
+    (
+        DVec3::new(low_x, a.y, low_z),
+        DVec3::new(high_x, a.y, high_z),
+    )
+}
+
+/// Rounding of a point on an edge, generously, units.
+const ROUNDING: f64 = 1e-6;
 
 /// Inserts behind every piece that is not farther; a full list loses its last.
 #[inline]

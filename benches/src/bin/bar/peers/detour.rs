@@ -3,6 +3,7 @@
 use super::recast::{DetourMesh, Refused, float, succeeded};
 use recastnavigation_sys::*;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use throng::DVec3;
 
 /// Polygons of one path.
@@ -155,6 +156,80 @@ impl<'m> DetourQuery<'m> {
             );
         }
         t <= 1.0
+    }
+}
+
+/// State of the generator Detour's random points draw from, which takes a function without arguments.
+static DRAWS: AtomicU64 = AtomicU64::new(1);
+
+/// A number in `[0, 1)` (Knuth's linear congruence: two operations, so that the draw costs nothing).
+unsafe extern "C" fn draw() -> f32 {
+    let next = DRAWS
+        .load(Ordering::Relaxed)
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    DRAWS.store(next, Ordering::Relaxed);
+    (next >> 40) as f32 / 16_777_216.0
+}
+
+impl DetourQuery<'_> {
+    /// Polygons a circle reaches.
+    pub(crate) fn circle(&mut self, at: &At, radius: f32) -> usize {
+        let mut count = 0;
+        // SAFETY: `polys` holds `MOST_POLYS`; the outputs left out may be null.
+        unsafe {
+            dtNavMeshQuery_findPolysAroundCircle(
+                self.raw,
+                at.poly,
+                at.point.as_ptr(),
+                radius,
+                &self.filter,
+                self.polys.as_mut_ptr(),
+                ptr::null_mut(),
+                ptr::null_mut(),
+                &mut count,
+                MOST_POLYS as i32,
+            );
+        }
+        count as usize
+    }
+
+    /// Distance to the nearest wall, at most `radius`.
+    pub(crate) fn wall(&self, at: &At, radius: f32) -> f32 {
+        let (mut distance, mut place, mut normal) = (0.0, [0.0_f32; 3], [0.0_f32; 3]);
+        // SAFETY: arrays of three floats.
+        unsafe {
+            dtNavMeshQuery_findDistanceToWall(
+                self.raw,
+                at.poly,
+                at.point.as_ptr(),
+                radius,
+                &self.filter,
+                &mut distance,
+                place.as_mut_ptr(),
+                normal.as_mut_ptr(),
+            );
+        }
+        distance
+    }
+
+    /// A random point of the mesh.
+    pub(crate) fn random(&self) -> At {
+        let mut at = At {
+            poly: 0,
+            point: [0.0; 3],
+        };
+        // SAFETY: as above; `draw` touches nothing but its own state.
+        unsafe {
+            dtNavMeshQuery_findRandomPoint(
+                self.raw,
+                &self.filter,
+                Some(draw),
+                &mut at.poly,
+                at.point.as_mut_ptr(),
+            );
+        }
+        at
     }
 }
 

@@ -2,16 +2,21 @@
 //!
 //! The same pairs of points on both sides, each snapped to the side's own mesh in a box of (2, 4, 2)
 //! before the clock starts. A path is the search and its string. Both search in the model that puts a
-//! node on a polygon's entry edge.
+//! node on a polygon's entry edge. Circles and wall distances reach [`RADIUS`]; random points come from
+//! the whole mesh, each side drawing its own.
 
 use super::Row;
 use crate::measure::{Side, milliseconds, say};
 use crate::scenes;
 use std::hint::black_box;
 use throng::parts::query::mesh::find_nearest_poly;
-use throng::{DVec3, MeshQuery, NavMesh, PolyRef, QueryFilter, QueryStatus, StraightPathPoint};
+use throng::{
+    DVec3, MeshQuery, NavMesh, PolyRef, QueryFilter, QueryStatus, SplitMix64, StraightPathPoint,
+};
 
 const PAIRS: usize = 1000;
+/// Reach of circle searches and wall distances, units.
+const RADIUS: f64 = 8.0;
 const SNAP: DVec3 = DVec3::new(2.0, 4.0, 2.0);
 
 pub(super) fn rows() -> Vec<Row> {
@@ -57,19 +62,44 @@ struct Found {
     length: f64,
     partial: usize,
     hits: usize,
+    /// Polygons in circles.
+    circled: usize,
+    /// Wall distances, all together.
+    walls: f64,
+}
+
+/// Milliseconds of all queries of a kind.
+struct Times {
+    path: f64,
+    ray: f64,
+    nearest: f64,
+    circle: f64,
+    wall: f64,
+    random: f64,
 }
 
 /// Times per query and what was found.
-fn say_all(side: Side, [path, ray, nearest]: [f64; 3], pairs: usize, found: &Found) {
+fn say_all(side: Side, times: &Times, pairs: usize, found: &Found) {
     let per = |milliseconds: f64, count: usize| milliseconds * 1e3 / count.max(1) as f64;
-    say(side, "path_time", per(path, found.snapped), "us");
-    say(side, "raycast_time", per(ray, found.snapped), "us");
-    say(side, "nearest_time", per(nearest, 2 * pairs), "us");
-    say(side, "pairs", found.snapped as f64, "count");
-    let mean = found.length / found.snapped.max(1) as f64;
-    say(side, "path_mean_length", mean, "units");
+    let snapped = found.snapped;
+    say(side, "path_time", per(times.path, snapped), "us");
+    say(side, "raycast_time", per(times.ray, snapped), "us");
+    say(side, "nearest_time", per(times.nearest, 2 * pairs), "us");
+    say(side, "circle_time", per(times.circle, snapped), "us");
+    say(side, "wall_time", per(times.wall, snapped), "us");
+    say(side, "random_time", per(times.random, pairs), "us");
+    let mean = |sum: f64| sum / snapped.max(1) as f64;
+    say(side, "pairs", snapped as f64, "count");
+    say(side, "path_mean_length", mean(found.length), "units");
     say(side, "path_partial", found.partial as f64, "count");
     say(side, "raycast_hits", found.hits as f64, "count");
+    say(
+        side,
+        "circle_mean_polys",
+        mean(found.circled as f64),
+        "count",
+    );
+    say(side, "wall_mean_distance", mean(found.walls), "units");
 }
 
 fn ours(mesh: &NavMesh, ways: &[(DVec3, DVec3)], measured: bool) -> Result<(), String> {
@@ -135,8 +165,45 @@ fn ours(mesh: &NavMesh, ways: &[(DVec3, DVec3)], measured: bool) -> Result<(), S
             let _ = black_box((nearest(from), nearest(to)));
         }
     });
+    let area = &mut query.area;
+    let circle = milliseconds(|| {
+        for (from, _) in &snapped {
+            let (poly, center) = (from.poly, from.point);
+            let search = area.find_polys_in_circle(
+                mesh,
+                poly,
+                center,
+                RADIUS,
+                &filter,
+                &mut corridor,
+                &mut [],
+                &mut [],
+            );
+            found.circled += search.map_or(0, |search| search.count);
+        }
+    });
+    let wall = milliseconds(|| {
+        for (from, _) in &snapped {
+            let hit = area.distance_to_wall(mesh, from.poly, from.point, RADIUS, &filter);
+            found.walls += hit.map_or(0.0, |hit| hit.distance);
+        }
+    });
+    let mut rng = SplitMix64::new(5);
+    let random = milliseconds(|| {
+        for _ in ways {
+            black_box(mesh.random_point(&mut rng, &filter));
+        }
+    });
     if measured {
-        say_all(Side::Ours, [path, ray, nearest], ways.len(), &found);
+        let times = Times {
+            path,
+            ray,
+            nearest,
+            circle,
+            wall,
+            random,
+        };
+        say_all(Side::Ours, &times, ways.len(), &found);
     }
     Ok(())
 }
@@ -171,8 +238,31 @@ fn peer(
             black_box((query.nearest(from), query.nearest(to)));
         }
     });
+    let circle = milliseconds(|| {
+        for (from, _) in &snapped {
+            found.circled += query.circle(from, RADIUS as f32);
+        }
+    });
+    let wall = milliseconds(|| {
+        for (from, _) in &snapped {
+            found.walls += f64::from(query.wall(from, RADIUS as f32));
+        }
+    });
+    let random = milliseconds(|| {
+        for _ in ways {
+            black_box(query.random());
+        }
+    });
     if measured {
-        say_all(Side::Peer, [path, ray, nearest], ways.len(), &found);
+        let times = Times {
+            path,
+            ray,
+            nearest,
+            circle,
+            wall,
+            random,
+        };
+        say_all(Side::Peer, &times, ways.len(), &found);
     }
     Ok(())
 }
