@@ -31,7 +31,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "bar", max_term_width = 100)]
 struct Arguments {
-    /// The suite to run: crowd, build, query, orca or scale. All of them without.
+    /// The suite to run: crowd, build, query, change, orca or scale. All of them without.
     suite: Option<String>,
     /// Only rows whose name contains this.
     #[arg(long)]

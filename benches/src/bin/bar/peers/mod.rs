@@ -5,6 +5,7 @@
 
 pub(crate) mod detour;
 pub(crate) mod recast;
+pub(crate) mod tile_cache;
 
 use std::path::Path;
 

@@ -13,24 +13,24 @@ pub(crate) type Refused = String;
 
 /// Our settings in Recast's units.
 #[derive(Clone, Copy)]
-struct Config {
-    cell: f32,
-    cell_height: f32,
-    height: i32,
-    climb: i32,
-    radius: i32,
-    slope: f32,
-    max_edge: i32,
-    max_error: f32,
-    min_region: i32,
-    merge_region: i32,
-    vertices_per_poly: i32,
-    sample_distance: f32,
-    sample_error: f32,
+pub(super) struct Config {
+    pub(super) cell: f32,
+    pub(super) cell_height: f32,
+    pub(super) height: i32,
+    pub(super) climb: i32,
+    pub(super) radius: i32,
+    pub(super) slope: f32,
+    pub(super) max_edge: i32,
+    pub(super) max_error: f32,
+    pub(super) min_region: i32,
+    pub(super) merge_region: i32,
+    pub(super) vertices_per_poly: i32,
+    pub(super) sample_distance: f32,
+    pub(super) sample_error: f32,
 }
 
 impl Config {
-    fn new(settings: &NavSettings) -> Self {
+    pub(super) fn new(settings: &NavSettings) -> Self {
         let cells = |length: f64| length / settings.cell_size;
         let rows = |length: f64| length / settings.cell_height;
         Self {
@@ -52,15 +52,15 @@ impl Config {
 }
 
 /// Triangles as Recast takes them.
-struct Input {
-    vertices: Vec<f32>,
-    triangles: Vec<i32>,
-    low: [f32; 3],
-    high: [f32; 3],
+pub(super) struct Input {
+    pub(super) vertices: Vec<f32>,
+    pub(super) triangles: Vec<i32>,
+    pub(super) low: [f32; 3],
+    pub(super) high: [f32; 3],
 }
 
 impl Input {
-    fn new(soup: &Soup) -> Self {
+    pub(super) fn new(soup: &Soup) -> Self {
         let vertices: Vec<f32> = soup.vertices().iter().flat_map(|v| float(*v)).collect();
         let corner = |index: &u32| *index as i32;
         let triangles = soup.triangles().iter().flatten().map(corner).collect();
@@ -228,7 +228,7 @@ pub(crate) fn build_tiled(
     }
 }
 
-fn sort_into_tiles(
+pub(super) fn sort_into_tiles(
     input: &Input,
     side: f32,
     margin: f32,

@@ -1,6 +1,7 @@
 //! The suites: which rows there are, and how each is measured.
 
 mod build;
+mod change;
 mod crowd;
 mod orca;
 mod query;
@@ -9,7 +10,7 @@ mod scale;
 use crate::measure::Side;
 
 /// Names of the suites, in the order they run.
-pub(crate) const NAMES: [&str; 5] = ["crowd", "build", "query", "orca", "scale"];
+pub(crate) const NAMES: [&str; 6] = ["crowd", "build", "query", "change", "orca", "scale"];
 
 /// One row of the bar.
 #[derive(Clone, Debug)]
@@ -43,6 +44,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let mut rows = crowd::rows();
     rows.extend(build::rows());
     rows.extend(query::rows());
+    rows.extend(change::rows());
     rows.extend(orca::rows());
     rows.extend(scale::rows());
     rows
