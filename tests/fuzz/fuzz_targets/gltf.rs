@@ -1,0 +1,4 @@
+//! GlTF JSON and GLB.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| throng_fuzz::gltf(data));

@@ -1,0 +1,4 @@
+//! ONPM: a mesh file.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| throng_fuzz::mesh(data));

@@ -1,0 +1,4 @@
+//! Wavefront OBJ text.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| throng_fuzz::obj(data));

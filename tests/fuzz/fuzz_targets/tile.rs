@@ -1,0 +1,4 @@
+//! ONPT: a tile file.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| throng_fuzz::tile(data));
