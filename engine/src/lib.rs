@@ -32,6 +32,7 @@
 //! Everything below this crate is public too: `throng-soa` (tables and formats), `throng-build`
 //! (geometry to tables), `throng-query` (questions), `throng-sim` (time).
 
+pub mod debug;
 mod inputs;
 mod navmesh;
 mod query_forms;

@@ -355,7 +355,7 @@ fn one_call_paths_report_every_outcome() {
     assert_eq!(found.points[0].position, DVec3::new(0.5, 0.0, 0.5));
     let debug = QueryDebug::collect(&mesh, &query.search, &found);
     assert_eq!((debug.corridor.len(), debug.points.len()), (4, 2));
-    assert_eq!(debug.expanded[0].poly, found.corridor[0]);
+    assert_eq!(debug.expanded.poly[0], found.corridor[0]);
     let partial = query.find_path(&mesh, at(0.5), at(6.5), &options).unwrap();
     assert_eq!(partial.status, PathStatus::Partial);
     assert_eq!(partial.points[1].position, DVec3::new(4.0, 0.0, 0.5));

@@ -78,6 +78,15 @@ pub(crate) struct SimulateArgs {
     /// Draw the mesh, some trails and all agents at the end
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) picture: Option<PathBuf>,
+    /// What else the picture shows, at the end of the last step; several with commas between them
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        requires = "picture",
+        value_name = "WHAT"
+    )]
+    pub(crate) show: Vec<Show>,
     /// Record every agent's position and state at every step
     #[arg(long, value_name = "FILE.thr")]
     pub(crate) record: Option<PathBuf>,
@@ -108,7 +117,7 @@ pub(crate) struct PathArgs {
     /// Goal
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) to: DVec3,
-    /// Draw the mesh, the corridor and the path
+    /// Draw the mesh, all that was searched, the corridor and the path
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) picture: Option<PathBuf>,
     #[command(flatten)]
@@ -167,6 +176,19 @@ pub(crate) enum OnArrival {
     Remove,
     /// It is sent somewhere else
     Again,
+}
+
+/// What a picture of a crowd may show besides the agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Show {
+    /// The way ahead of every agent
+    Routes,
+    /// The walls agents look out for
+    Walls,
+    /// Velocities: wanted, chosen and taken, a second long
+    Velocities,
+    /// Where the velocities end that walls and others leave to an agent; steps take longer
+    Constraints,
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `throng path`: one path between two points.
 
 use serde_json::{Value, json};
+use throng::debug::QueryDebug;
 use throng::parts::soa::world::distance3;
 use throng::{DVec3, MeshQuery, PathOptions, PathResult, PathStatus};
 
@@ -23,7 +24,8 @@ pub(crate) fn run(args: &PathArgs) -> Result<(), Failure> {
     let mut query = MeshQuery::default();
     let found = query.find_path(level.tiles(), args.from, args.to, &PathOptions::default())?;
     let drawn = args.picture.as_ref().map_or(Ok(()), |path| {
-        picture::path(path, &level, &found, args.from, args.to)
+        let search = QueryDebug::collect(level.tiles(), &query.search, &found);
+        picture::path(path, &level, &found, &search, args.from, args.to)
     });
     if args.source.json {
         host::say(&object(args, &level.name, &found).to_string())?;

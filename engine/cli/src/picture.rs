@@ -1,19 +1,23 @@
-//! Pictures: the mesh from above as SVG, with a crowd or a path on it.
+//! Pictures: the mesh from above as SVG, with a crowd or a path on it, drawn from the engine's debug
+//! geometry.
 //!
 //! X runs to the right and Z down, in world units, so a coordinate read off a picture can be
 //! typed in. Ground is drawn in bands from low to high, so an upper floor covers a lower one, and
 //! gets lighter as it rises.
 
+mod canvas;
 mod ground;
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use svg::Document;
-use svg::node::Text;
-use svg::node::element::{Circle, Group, Line, Path as Shape, Rectangle, Text as Label};
+use svg::node::element::{Circle, Group, Path as Shape};
+use throng::debug::{Agents, Constraints, LineKind, Lines, Outlines, QueryDebug, Routes, Walls};
 use throng::{AgentState, Crowd, DVec3, PathResult};
 
+use canvas::{Canvas, Look, polygon, polyline};
+
+use crate::args::Show;
 use crate::host::{self, Failure};
 use crate::level::Level;
 use crate::report::{Report, STATE_WORDS};
@@ -72,53 +76,50 @@ impl Trails {
     }
 }
 
-/// Draws a crowd on its mesh.
+/// Draws a crowd on its mesh, and what else of it is to be shown.
 pub(crate) fn crowd(
     path: &Path,
     level: &Level,
     crowd: &Crowd,
     trails: &Trails,
     report: &Report,
+    show: &[Show],
 ) -> Result<(), Failure> {
     let Some(mut canvas) = Canvas::new(level) else {
         return write(path, Document::new());
     };
     let radius = level.agent_options().radius;
-    let mut group = Group::new()
-        .set("fill", "none")
-        .set("stroke-width", trimmed(radius * 0.5))
-        .set("stroke-opacity", "0.28")
-        .set("stroke-linejoin", "round")
-        .set("stroke-linecap", "round");
-    for (index, line) in trails.lines.iter().enumerate() {
-        if line.len() > 1 {
-            const HUES: [&str; 5] = ["#2f6fde", "#1f9bcf", "#5a55d6", "#8a4fd0", "#2386a8"];
-            let shape = Shape::new().set("d", polyline(line));
-            group = group.add(shape.set("stroke", HUES[index % HUES.len()]));
-        }
+    let agents = Agents::collect(crowd.agents());
+    canvas.add(drawn_trails(trails, radius));
+    if show.contains(&Show::Walls) {
+        let walls = Walls::collect(crowd.agents()).lines();
+        let look = look(LineKind::Wall, "#0b7a75", radius * 0.3, "wall looked up");
+        canvas.add_lines(&walls, &[look]);
     }
-    canvas.add(group);
-    let mut legend = Vec::new();
-    for (state, color) in LOOKS {
-        let those: Vec<_> = crowd.agents().filter(|a| a.state() == state).collect();
-        if those.is_empty() {
-            continue;
-        }
-        let mut group = Group::new()
-            .set("fill", color)
-            .set("fill-opacity", "0.92")
-            .set("stroke", "#ffffff")
-            .set("stroke-width", trimmed(radius * 0.18));
-        for agent in &those {
-            let p = agent.position();
-            let circle = Circle::new()
-                .set("cx", trimmed(p.x))
-                .set("cy", trimmed(p.z));
-            group = group.add(circle.set("r", trimmed(radius)));
-        }
-        canvas.add(group);
-        let word = STATE_WORDS[state as usize];
-        legend.push((color, format!("{} {word}", count(those.len()))));
+    if show.contains(&Show::Routes) {
+        let routes = Routes::collect(level.tiles(), crowd.agents()).lines();
+        let way = look(LineKind::String, "#2f6fde", radius * 0.15, "way ahead");
+        let link = look(LineKind::OffMesh, "#7b4fd1", radius * 0.15, "over a link");
+        canvas.add_lines(&routes, &[way, link]);
+    }
+    add_agents(&mut canvas, &agents, radius);
+    if show.contains(&Show::Constraints) {
+        let edges = Constraints::collect(crowd.agents()).lines(&agents, radius);
+        let others = look(
+            LineKind::AgentPlane,
+            "#d1365a",
+            radius * 0.08,
+            "others leave",
+        );
+        let walls = look(LineKind::WallPlane, "#7b4fd1", radius * 0.08, "walls leave");
+        canvas.add_lines(&edges, &[others, walls]);
+    }
+    if show.contains(&Show::Velocities) {
+        let velocities = agents.velocity_lines();
+        let wanted = look(LineKind::Wanted, "#66727f", radius * 0.3, "wanted");
+        let solved = look(LineKind::Solved, "#ffd166", radius * 0.2, "chosen");
+        let taken = look(LineKind::Velocity, "#1f2933", radius * 0.1, "velocity");
+        canvas.add_lines(&velocities, &[wanted, solved, taken]);
     }
     let seconds = f64::from(report.steps) * report.dt;
     let title = format!(
@@ -133,46 +134,110 @@ pub(crate) fn crowd(
         report.seed,
         report.state_hash
     );
-    write(path, canvas.finish(&title, &caption, &legend))
+    write(path, canvas.finish(&title, &caption))
 }
 
-/// Draws a path on its mesh.
+fn look(kind: LineKind, color: &'static str, width: f64, name: &'static str) -> Look {
+    Look {
+        kind,
+        color,
+        width,
+        name,
+    }
+}
+
+fn drawn_trails(trails: &Trails, radius: f64) -> Group {
+    const HUES: [&str; 5] = ["#2f6fde", "#1f9bcf", "#5a55d6", "#8a4fd0", "#2386a8"];
+    let mut group = Group::new()
+        .set("fill", "none")
+        .set("stroke-width", trimmed(radius * 0.5))
+        .set("stroke-opacity", "0.28")
+        .set("stroke-linejoin", "round")
+        .set("stroke-linecap", "round");
+    for (index, line) in trails.lines.iter().enumerate() {
+        if line.len() > 1 {
+            let shape = Shape::new().set("d", polyline(line));
+            group = group.add(shape.set("stroke", HUES[index % HUES.len()]));
+        }
+    }
+    group
+}
+
+/// A disc per agent, coloured by what it is doing.
+fn add_agents(canvas: &mut Canvas, agents: &Agents, radius: f64) {
+    for (state, color) in LOOKS {
+        let all = agents.state.iter().zip(&agents.position);
+        let those: Vec<DVec3> = all
+            .filter(|(of, _)| **of == state)
+            .map(|(_, &position)| position)
+            .collect();
+        if those.is_empty() {
+            continue;
+        }
+        let mut group = Group::new()
+            .set("fill", color)
+            .set("fill-opacity", "0.92")
+            .set("stroke", "#ffffff")
+            .set("stroke-width", trimmed(radius * 0.18));
+        for p in &those {
+            let circle = Circle::new()
+                .set("cx", trimmed(p.x))
+                .set("cy", trimmed(p.z));
+            group = group.add(circle.set("r", trimmed(radius)));
+        }
+        canvas.add(group);
+        let word = STATE_WORDS[state as usize];
+        canvas.name(color, format!("{} {word}", count(those.len())));
+    }
+}
+
+/// Draws a path on its mesh, with everything the search looked at.
 pub(crate) fn path(
     path: &Path,
     level: &Level,
     found: &PathResult,
+    search: &QueryDebug,
     from: DVec3,
     to: DVec3,
 ) -> Result<(), Failure> {
     let Some(mut canvas) = Canvas::new(level) else {
         return write(path, Document::new());
     };
-    let mut corridor = String::new();
-    for &poly in &found.corridor {
-        if let Some((tile, index)) = level.tiles().resolve(poly) {
-            corridor.push_str(&polygon(tile.poly_ring(index)));
-        }
-    }
     let unit = canvas.unit;
-    canvas.add(
-        Shape::new()
-            .set("d", corridor)
-            .set("fill", "#7fb5f5")
-            .set("fill-opacity", "0.45")
-            .set("stroke", "#4a86d8")
-            .set("stroke-width", trimmed(unit * 0.08)),
-    );
-    let points: Vec<DVec3> = found.points.iter().map(|p| p.position).collect();
-    for (color, width) in [("#ffffff", 0.62), ("#d1365a", 0.34)] {
+    canvas.name("#2a9d8f", "from");
+    canvas.name("#f2762e", "to");
+    canvas.name("#d1365a", "path");
+    canvas.name("#7fb5f5", "corridor");
+    canvas.name("#f2c14e", "searched");
+    for (outlines, fill, opacity, stroke) in [
+        (&search.expanded, "#f2c14e", "0.45", "#d9a21b"),
+        // Most of the corridor was searched too: its colour has to cover that one.
+        (&search.corridor, "#7fb5f5", "0.85", "#4a86d8"),
+    ] {
         canvas.add(
             Shape::new()
-                .set("d", polyline(&points))
+                .set("d", rings(outlines))
+                .set("fill", fill)
+                .set("fill-opacity", opacity)
+                .set("stroke", stroke)
+                .set("stroke-width", format!("{:.3}", unit * 0.08)),
+        );
+    }
+    let string = Lines::of_string(&search.points);
+    for (color, width) in [("#ffffff", 0.62), ("#d1365a", 0.34)] {
+        for (kind, dashes) in [(LineKind::String, 0.0), (LineKind::OffMesh, 1.0)] {
+            let data = canvas::line_data(&string, kind);
+            if data.is_empty() {
+                continue;
+            }
+            let shape = Shape::new()
+                .set("d", data)
                 .set("fill", "none")
                 .set("stroke", color)
                 .set("stroke-width", format!("{:.3}", unit * width))
-                .set("stroke-linejoin", "round")
-                .set("stroke-linecap", "round"),
-        );
+                .set("stroke-linecap", "round");
+            canvas.add(canvas::dashed(shape, unit * dashes));
+        }
     }
     let dot = |p: DVec3, color: &str, r: f64| {
         Circle::new()
@@ -183,169 +248,29 @@ pub(crate) fn path(
             .set("stroke", "#ffffff")
             .set("stroke-width", format!("{:.3}", unit * 0.14))
     };
+    let points = &search.points;
     if let Some(corners) = points.get(1..points.len().saturating_sub(1)) {
-        for &corner in corners {
-            canvas.add(dot(corner, "#d1365a", 0.32));
+        for corner in corners {
+            canvas.add(dot(corner.position, "#d1365a", 0.32));
         }
     }
     canvas.add(dot(from, "#2a9d8f", 0.6));
     canvas.add(dot(to, "#f2762e", 0.6));
     let title = format!("A path in {}", short(&level.name));
     let caption = format!(
-        "{:?}  ·  length {}  ·  {}, {}",
+        "{:?}  ·  length {}  ·  {}, {}  ·  {} searched",
         found.status,
         trimmed(found.length),
-        counted(found.corridor.len(), "polygon"),
-        counted(points.len(), "point")
+        counted(search.corridor.len(), "polygon"),
+        counted(points.len(), "point"),
+        count(search.expanded.len())
     );
-    let legend = [
-        ("#2a9d8f", "from"),
-        ("#f2762e", "to"),
-        ("#d1365a", "path"),
-        ("#7fb5f5", "corridor"),
-    ];
-    let legend = legend.map(|(color, name)| (color, name.to_owned()));
-    write(path, canvas.finish(&title, &caption, &legend))
+    write(path, canvas.finish(&title, &caption))
 }
 
-/// A drawing in world units.
-struct Canvas {
-    body: Group,
-    low: DVec3,
-    high: DVec3,
-    /// A length to size letters and lines by: a fraction of the drawing.
-    unit: f64,
-}
-
-impl Canvas {
-    /// A drawing with the level's ground; `None` when it has none.
-    fn new(level: &Level) -> Option<Self> {
-        let tiles = || {
-            level
-                .tiles()
-                .tiles()
-                .filter(|(_, tile)| tile.poly_count() > 0)
-        };
-        let low = tiles().map(|(_, tile)| tile.tile_min).reduce(DVec3::min)?;
-        let high = tiles().map(|(_, tile)| tile.tile_max).reduce(DVec3::max)?;
-        let unit = ((high.x - low.x).max(high.z - low.z) / 64.0).max(1e-3);
-        Some(Self {
-            body: ground::draw(level.tiles(), low.y, high.y, unit),
-            low,
-            high,
-            unit,
-        })
-    }
-
-    fn add(&mut self, node: impl Into<Box<dyn svg::Node>>) {
-        self.body = std::mem::take(&mut self.body).add(node);
-    }
-
-    /// Adds the words around the drawing: title and caption above, legend and scale below.
-    fn finish(self, title: &str, caption: &str, legend: &[(&str, String)]) -> Document {
-        let (u, margin) = (self.unit, 2.0 * self.unit);
-        let left = self.low.x - margin;
-        let top = self.low.z - margin - 5.2 * u;
-        // Room for the words even beside a narrow level.
-        let width = (self.high.x - self.low.x + 2.0 * margin).max(48.0 * u);
-        let height = self.high.z + margin + 3.6 * u - top;
-        let words = |x: f64, y: f64, size: f64, color: &str, text: &str| {
-            Label::new("")
-                .add(Text::new(escaped(text)))
-                .set("x", trimmed(x))
-                .set("y", trimmed(y))
-                .set("font-size", format!("{:.3}", size * u))
-                .set("fill", color.to_owned())
-        };
-        let mut labels = Group::new()
-            .set(
-                "font-family",
-                "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif",
-            )
-            .add(words(self.low.x, top + 3.4 * u, 2.0, "#1f2933", title).set("font-weight", "600"))
-            .add(words(self.low.x, top + 5.4 * u, 1.15, "#66727f", caption));
-        let foot = self.high.z + margin + 1.2 * u;
-        let mut x = self.low.x;
-        for (color, name) in legend {
-            let circle = Circle::new()
-                .set("cx", trimmed(x + 0.6 * u))
-                .set("cy", trimmed(foot))
-                .set("r", format!("{:.3}", 0.55 * u));
-            labels = labels
-                .add(circle.set("fill", (*color).to_owned()))
-                .add(words(x + 1.6 * u, foot + 0.42 * u, 1.15, "#3d4651", name));
-            x += (2.8 + 0.62 * name.chars().count() as f64) * u;
-        }
-        let length = nice_length(10.0 * u);
-        let (from, to) = (left + width - margin - length, left + width - margin);
-        let scale = Line::new()
-            .set("x1", trimmed(from))
-            .set("x2", trimmed(to))
-            .set("y1", trimmed(foot + 0.5 * u))
-            .set("y2", trimmed(foot + 0.5 * u))
-            .set("stroke", "#66727f")
-            .set("stroke-width", format!("{:.3}", 0.2 * u));
-        let text = format!("{} units", trimmed(length));
-        let label = words((from + to) / 2.0, foot - 0.1 * u, 1.0, "#66727f", &text);
-        labels = labels.add(scale).add(label.set("text-anchor", "middle"));
-        let page = [left, top, width, height].map(trimmed);
-        let (w, h) = if width > height {
-            (1400.0, 1400.0 * height / width)
-        } else {
-            (1400.0 * width / height, 1400.0)
-        };
-        let paper = Rectangle::new()
-            .set("x", page[0].clone())
-            .set("y", page[1].clone())
-            .set("width", page[2].clone())
-            .set("height", page[3].clone())
-            .set("fill", "#ffffff");
-        Document::new()
-            .set("viewBox", page.join(" "))
-            .set("width", trimmed(w))
-            .set("height", trimmed(h))
-            .add(paper)
-            .add(self.body)
-            .add(labels)
-    }
-}
-
-/// 1, 2 or 5 times a power of ten, at most `most`.
-fn nice_length(most: f64) -> f64 {
-    let mut step = 1e-6;
-    while step * 10.0 <= most {
-        step *= 10.0;
-    }
-    let times = [5.0, 2.0, 1.0];
-    times
-        .into_iter()
-        .map(|t| t * step)
-        .find(|&l| l <= most)
-        .unwrap_or(step)
-}
-
-/// Path data of an open line.
-fn polyline(points: &[DVec3]) -> String {
-    let mut data = String::new();
-    for (index, point) in points.iter().enumerate() {
-        let command = if index == 0 { 'M' } else { 'L' };
-        // Writing to a string cannot fail.
-        let _ = write!(data, "{command}{} {}", trimmed(point.x), trimmed(point.z));
-    }
-    data
-}
-
-/// Path data of a closed ring.
-fn polygon(ring: &[DVec3]) -> String {
-    let mut data = polyline(ring);
-    data.push('Z');
-    data
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+/// Path data of all outlines.
+fn rings(outlines: &Outlines) -> String {
+    outlines.iter().map(|(_, ring)| polygon(ring)).collect()
 }
 
 fn write(path: &Path, document: Document) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use throng::{
     AgentId, AgentState, Crowd, CrowdOptions, DVec3, MeshQuery, SplitMix64, Stage, StepStats,
 };
 
-use crate::args::{OnArrival, SimulateArgs};
+use crate::args::{OnArrival, Show, SimulateArgs};
 use crate::check;
 use crate::host::{self, Failure, Stopwatch, milliseconds, peak_rss_mb};
 use crate::level::{self, Level};
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let mut crowd = Crowd::new(CrowdOptions {
         max_agents: args.agents,
         threads: host::threads(args.source.threads),
+        record_constraints: args.show.contains(&Show::Constraints),
         ..CrowdOptions::default()
     })?;
     let mesh = level.tiles();
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     // Whatever becomes of the files, the report is not lost.
     let recorded = recorder.map_or(Ok(()), Recorder::finish);
     let drawn = args.picture.as_ref().map_or(Ok(()), |path| {
-        picture::crowd(path, &level, &crowd, &trails, &report)
+        picture::crowd(path, &level, &crowd, &trails, &report, &args.show)
     });
     let written = [
         ("picture", args.picture.as_ref().filter(|_| drawn.is_ok())),

@@ -258,18 +258,18 @@ fn insert_nearest(out: &mut [WallSegment], outcome: &mut WallsOutcome, wall: Wal
 }
 
 /// A stretch of an edge with nothing walkable behind it.
-struct Piece {
-    edge: usize,
+pub(super) struct Piece {
+    pub(super) edge: usize,
     /// Fractions along the edge.
-    from: f64,
-    to: f64,
-    a: DVec3,
-    b: DVec3,
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) a: DVec3,
+    pub(super) b: DVec3,
 }
 
 /// Calls `visit` with every wall piece of a polygon: edges in order, pieces along the edge.
 #[inline]
-fn for_each_wall_piece<F: Filter + ?Sized>(
+pub(super) fn for_each_wall_piece<F: Filter + ?Sized>(
     mesh: &TiledMesh,
     tile: &Tile,
     index: usize,

@@ -125,6 +125,12 @@ impl<'a> Agent<'a> {
         self.crowd.solved[self.slot].wanted
     }
 
+    /// The velocity avoidance chose for it in the last step (x, z), before acceleration is limited.
+    #[must_use]
+    pub fn solved_velocity(&self) -> DVec2 {
+        self.crowd.solved[self.slot].velocity
+    }
+
     /// The boundary pieces around it, as last looked up.
     #[must_use]
     pub fn walls(&self) -> &'a [WallPiece] {

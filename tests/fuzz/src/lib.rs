@@ -177,9 +177,13 @@ pub fn crowd_with_mesh(data: &[u8]) {
 pub fn cache_snapshot(data: &[u8]) {
     with_scene(|scene| {
         if scene.cache.restore(data, &scene.library).is_ok() {
+            // Not compared with `data`: a volume's corners are taken in either winding.
             for mode in MODES {
                 let bytes = scene.cache.snapshot(mode);
-                assert_canonical(&bytes, data);
+                let mut library = TileLibrary::new();
+                library.add_mesh(&scene.cache);
+                scene.cache.restore(&bytes, &library).unwrap();
+                assert_eq!(scene.cache.snapshot(mode), bytes);
             }
             let _ = scene.cache.update(1);
         }

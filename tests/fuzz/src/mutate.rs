@@ -69,7 +69,16 @@ fn mutated(seeds: &[Vec<u8>], rng: &mut SplitMix64) -> Vec<u8> {
             0..=2 if at < bytes.len() => bytes[at] ^= 1 << rng.next_below(8),
             3 if at < bytes.len() => bytes[at] = rng.next_u64() as u8,
             4 if at + 4 <= bytes.len() => {
-                let edges = [0, 1, 2, 0x7FFF_FFFF, 0x8000_0000, u32::MAX, 0x7F80_0000, 0xFFFF];
+                let edges = [
+                    0,
+                    1,
+                    2,
+                    0x7FFF_FFFF,
+                    0x8000_0000,
+                    u32::MAX,
+                    0x7F80_0000,
+                    0xFFFF,
+                ];
                 bytes[at..at + 4].copy_from_slice(&edges[below(rng, 8)].to_le_bytes());
             }
             5 => bytes.truncate(at),

@@ -1,13 +1,10 @@
-//! The ground of a picture: polygons in bands of height, and the walls around them.
-
-use std::fmt::Write as _;
+//! The ground of a picture: polygons in bands of height, the walls around them, and the links between.
 
 use svg::node::element::{Group, Path as Shape};
-use throng::parts::soa::mesh::LinkKind;
-use throng::{DVec3, Tile, TiledMesh};
+use throng::debug::{Edges, LineKind, Links, Polygons};
+use throng::{DVec3, TiledMesh};
 
-use super::polygon;
-use crate::words::trimmed;
+use super::canvas::{dashed, polygon, push_line};
 
 /// Most bands of height.
 const BANDS: usize = 12;
@@ -26,21 +23,27 @@ const TINTS: [[f64; 3]; 6] = [
     [110.0, 190.0, 180.0],
 ];
 
+/// Colour of off-mesh links.
+pub(super) const LINKS: &str = "#7b4fd1";
+
 /// Draws all polygons and walls.
 pub(super) fn draw(mesh: &TiledMesh, low: f64, high: f64, unit: f64) -> Group {
     let bands = (((high - low) / BAND_HEIGHT) as usize).clamp(1, BANDS);
     // Path data of the ground per band and area, and of the walls per band.
     let mut ground = vec![vec![String::new(); 64]; bands];
     let mut walls = vec![String::new(); bands];
-    for (_, tile) in mesh.tiles() {
-        for poly in 0..tile.poly_count() {
-            let ring = tile.poly_ring(poly);
-            let height = ring.iter().map(|p| p.y).sum::<f64>() / ring.len() as f64;
-            let share = (height - low) / (high - low).max(1e-9);
-            let band = ((share * bands as f64) as usize).min(bands - 1);
-            let area = usize::from(tile.poly_area[poly] & 63);
-            ground[band][area].push_str(&polygon(ring));
-            draw_walls(tile, poly, &mut walls[band]);
+    let (polygons, edges) = (Polygons::collect(mesh), Edges::collect(mesh));
+    // Edges stand in the order of their polygons.
+    let mut lines = edges.lines.iter().zip(&edges.poly).peekable();
+    for ((poly, ring), &area) in polygons.outlines.iter().zip(&polygons.area) {
+        let height = ring.iter().map(|p| p.y).sum::<f64>() / ring.len() as f64;
+        let share = (height - low) / (high - low).max(1e-9);
+        let band = ((share * bands as f64) as usize).min(bands - 1);
+        ground[band][usize::from(area & 63)].push_str(&polygon(ring));
+        while let Some(((kind, from, to), _)) = lines.next_if(|line| *line.1 == poly) {
+            if kind == LineKind::Wall {
+                push_line(&mut walls[band], from, to);
+            }
         }
     }
     let mut group = Group::new()
@@ -88,35 +91,30 @@ fn color(share: f64, area: usize, darker: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", channel(0), channel(1), channel(2))
 }
 
-/// Appends the stretches of a polygon's edges that lead nowhere.
-fn draw_walls(tile: &Tile, poly: usize, data: &mut String) {
-    let ring = tile.poly_ring(poly);
-    let neighbors = &tile.data().edge_neighbors[tile.poly_edges(poly)];
-    for (edge, &neighbor) in neighbors.iter().enumerate() {
-        if neighbor > 0 {
-            continue;
-        }
-        let (a, b) = (ring[edge], ring[(edge + 1) % ring.len()]);
-        let mut open: Vec<(u8, u8)> = tile
-            .poly_links(poly)
-            .iter()
-            .filter(|link| link.kind == LinkKind::Portal && usize::from(link.edge) == edge)
-            .map(|link| (link.range_min, link.range_max))
-            .collect();
-        open.sort_unstable();
-        let mut done = 0;
-        for (from, to) in open.into_iter().chain([(u8::MAX, u8::MAX)]) {
-            if from > done {
-                let at = |t: u8| a + (b - a) * (f64::from(t) / 255.0);
-                push_line(data, at(done), at(from));
-            }
-            done = done.max(to);
+/// Draws the off-mesh links, one line for both ways; `None` when there are none.
+pub(super) fn draw_links(mesh: &TiledMesh, unit: f64) -> Option<Shape> {
+    let links = Links::collect(mesh).lines;
+    let ends = |p: DVec3| [p.x, p.y, p.z].map(f64::to_bits);
+    let mut lines: Vec<_> = links.of_kind(LineKind::OffMesh).collect();
+    for (from, to) in &mut lines {
+        if ends(*from) > ends(*to) {
+            std::mem::swap(from, to);
         }
     }
-}
-
-fn push_line(data: &mut String, a: DVec3, b: DVec3) {
-    let [ax, az, bx, bz] = [a.x, a.z, b.x, b.z].map(trimmed);
-    // Writing to a string cannot fail.
-    let _ = write!(data, "M{ax} {az}L{bx} {bz}");
+    lines.sort_unstable_by_key(|&(from, to)| (ends(from), ends(to)));
+    lines.dedup();
+    if lines.is_empty() {
+        return None;
+    }
+    let mut data = String::new();
+    for (from, to) in lines {
+        push_line(&mut data, from, to);
+    }
+    let shape = Shape::new()
+        .set("d", data)
+        .set("fill", "none")
+        .set("stroke", LINKS)
+        .set("stroke-width", format!("{:.3}", unit * 0.12))
+        .set("stroke-linecap", "round");
+    Some(dashed(shape, unit * 0.5))
 }

@@ -9,6 +9,7 @@ mod files;
 mod gltf;
 mod messages;
 mod outputs;
+mod pictures;
 mod runs;
 
 use std::path::{Path, PathBuf};
