@@ -446,3 +446,13 @@ pub struct ReadmeExample;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/quick-start.md")]
 pub struct QuickStartExamples;
+
+/// The programs of the book's other pages, as [`ReadmeExample`].
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/mesh-format.md")]
+#[doc = include_str!("../../docs/snapshots.md")]
+#[doc = include_str!("../../docs/queries.md")]
+#[doc = include_str!("../../docs/builder.md")]
+#[doc = include_str!("../../docs/runtime-change.md")]
+#[doc = include_str!("../../docs/crowds.md")]
+pub struct BookExamples;
