@@ -135,7 +135,7 @@ impl VoxelChunk {
         Self::from_runs(width, depth, height, column_first, runs)
     }
 
-    /// Columns along x, along z, and rows.
+    /// Columns along x, rows, and columns along z.
     #[must_use]
     pub fn size(&self) -> [u32; 3] {
         [self.width, self.height, self.depth]

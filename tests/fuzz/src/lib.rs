@@ -4,7 +4,11 @@
 //! What a reader needs beside the bytes (a mesh, a tile library, a cache's level) comes from the
 //! frozen files and from a floor of one square.
 
+mod chunk;
+
 use std::cell::RefCell;
+
+pub use chunk::chunk;
 
 use throng::parts::sim::corridor::PathCorridor;
 use throng::parts::sim::crowd::mesh_of_state_with;

@@ -12,7 +12,7 @@ use throng::SplitMix64;
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 12] = [
+const TARGETS: [(&str, Target); 13] = [
     ("mesh", throng_fuzz::mesh),
     ("tile", throng_fuzz::tile),
     ("snapshot", throng_fuzz::snapshot),
@@ -25,6 +25,7 @@ const TARGETS: [(&str, Target); 12] = [
     ("follower", throng_fuzz::follower),
     ("obj", throng_fuzz::obj),
     ("gltf", throng_fuzz::gltf),
+    ("chunk", throng_fuzz::chunk),
 ];
 
 fn main() {
