@@ -3,7 +3,7 @@
 //! In: tile bytes (or tiles read elsewhere) and tile columns to drop, queued in any number. Out: an
 //! edited mesh. Operations are applied in queue order, as many per update as the caller allows: one
 //! operation is one tile added or replaced, or one tile column removed with all its layers, lowest
-//! first. Links are stitched again after every operation.
+//! first. Links are stitched again after every tile added, replaced or removed.
 //!
 //! A tile that comes back takes the lowest free slot and a new generation, as with any edit: its
 //! bytes and what queries answer return, polygon references and slot numbers do not. The queue is no

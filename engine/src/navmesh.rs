@@ -191,13 +191,13 @@ impl NavMesh {
     /// (the generator then does not advance). The areas are added up once per filter and mesh content.
     #[must_use]
     pub fn random_point(&self, rng: &mut SplitMix64, filter: &QueryFilter) -> Option<RandomPoint> {
-        let Ok(mut kept) = self.sampler.lock() else {
-            return random_point(&self.mesh, rng, filter);
-        };
-        // A predicate may answer otherwise next time.
+        // A predicate may answer otherwise next time, and may ask this mesh itself.
         if filter.has_predicate() {
             return random_point(&self.mesh, rng, filter);
         }
+        let Ok(mut kept) = self.sampler.lock() else {
+            return random_point(&self.mesh, rng, filter);
+        };
         let fits = |(known, sums): &(QueryFilter, SurfaceSampler)| {
             sums.fits(&self.mesh) && known == filter
         };

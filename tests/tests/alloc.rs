@@ -5,44 +5,12 @@
     clippy::expect_used,
     reason = "a failed unwrap is a failed test"
 )]
-#![allow(
-    unsafe_code,
-    reason = "a counting allocator is an unsafe trait; it only counts and forwards"
-)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod counting;
+
+use counting::allocations;
 use throng::{AgentOptions, NavMesh, NavSettings, levels};
 use throng_tests::spread;
-
-thread_local! {
-    static CALLS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: forwards to the system allocator and changes nothing but a thread's own counter.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn calls(body: impl FnOnce()) -> u64 {
-    let before = CALLS.with(Cell::get);
-    body();
-    CALLS.with(Cell::get) - before
-}
 
 /// The steps are walked twice from one saved state: the first time scratch buffers may still grow
 /// to the largest size these steps need, the second time nothing is left to ask for.
@@ -60,7 +28,7 @@ fn steady_steps_allocate_nothing() {
         crowd.restore_state(&mesh, &saved).unwrap();
         let mut total = 0;
         for _ in 0..200 {
-            total += calls(|| crowd.step(&mesh, 0.05).unwrap());
+            total += allocations(|| crowd.step(&mesh, 0.05).unwrap()).1;
         }
         println!("round {round}: {total} allocations in 200 steps");
         assert!(total <= if round == 0 { 20 } else { 0 }, "{total}");
@@ -85,7 +53,7 @@ fn saving_hashing_and_restoring_allocate_nothing() {
     let mut buffer = vec![0; crowd.state_size(&mesh) + 4096];
     let length = crowd.try_save_state(&mesh, &mut buffer).unwrap();
     crowd.restore_state(&mesh, &buffer[..length]).unwrap();
-    let asked = calls(|| {
+    let ((), asked) = allocations(|| {
         let hash = crowd.state_hash(&mesh);
         let length = crowd.try_save_state(&mesh, &mut buffer).unwrap();
         assert_eq!(length, crowd.state_size(&mesh));

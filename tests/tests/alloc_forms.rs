@@ -5,47 +5,15 @@
     clippy::expect_used,
     reason = "a failed unwrap is a failed test"
 )]
-#![allow(
-    unsafe_code,
-    reason = "an allocator is an unsafe trait; this one only counts and forwards"
-)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod counting;
+
+use counting::allocations;
 
 use throng::{
     AgentOptions, Crowd, CrowdOptions, DVec3, DefaultFilter, Filter, MeshQuery, NavSettings,
     NavWorld, PathOptions, PathStatus, PathTask, SnapshotMode, levels,
 };
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: forwards to the system allocator and changes nothing but a thread's own counter.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations<R>(work: impl FnOnce() -> R) -> (R, u64) {
-    let before = COUNT.with(Cell::get);
-    let result = work();
-    (result, COUNT.with(Cell::get) - before)
-}
 
 /// A filter of the caller's own that owns nothing.
 struct Dry;

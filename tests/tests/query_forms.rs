@@ -58,6 +58,27 @@ fn drive<T>(future: impl Future<Output = T>) -> (T, usize) {
 }
 
 #[test]
+fn a_predicate_may_ask_the_mesh_for_points_itself() {
+    let mesh = std::sync::Arc::new(level());
+    let (done, waited) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let asked = mesh.clone();
+        let filter = QueryFilter::default().with_predicate(move |_, _| {
+            let mut rng = SplitMix64::new(1);
+            asked
+                .random_point(&mut rng, &QueryFilter::default())
+                .is_some()
+        });
+        let point = mesh.random_point(&mut SplitMix64::new(3), &filter);
+        let plain = mesh.random_point(&mut SplitMix64::new(3), &QueryFilter::default());
+        done.send((point, plain)).unwrap();
+    });
+    let answer = waited.recv_timeout(std::time::Duration::from_secs(60));
+    let (point, plain) = answer.expect("the mesh waits for itself");
+    assert!(point.is_some() && point == plain);
+}
+
+#[test]
 fn many_threads_get_the_bits_of_a_fresh_object_across_edits() {
     let mut mesh = level();
     let options = PathOptions {

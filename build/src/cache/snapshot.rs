@@ -18,7 +18,7 @@ use throng_soa::{ArgumentError, DataError, DataErrorKind};
 
 use super::obstacles::{Obstacle, ObstacleShape};
 use super::shapes::{LISTED_TILES, MAX_NEXT_ID, MAX_SHAPES, PlacedVolume, Shapes};
-use super::tables::{CacheTables, check_area, forget};
+use super::tables::{CacheTables, forget};
 use crate::voxel::volumes::{ConvexVolume, MAX_CORNERS};
 
 const MAGIC: [u8; 4] = *b"ONTK";
@@ -300,7 +300,6 @@ fn read_volumes(
             corners.push(DVec2::new(x, reader.f64("volume corner z")?));
         }
         let volume = ConvexVolume::new(&corners, min_y, max_y, area)
-            .and_then(|volume| check_area(&volume).map(|()| volume))
             .map_err(refused(reader, at, "volume"))?;
         volumes.insert(last, PlacedVolume::new(volume));
     }

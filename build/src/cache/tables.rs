@@ -109,10 +109,9 @@ impl CacheTables {
     /// Adds an area volume over the ones there are and queues the tiles near it.
     ///
     /// # Errors
-    /// Its area is above 63, there are 2^20 volumes already, or the ids are used up.
+    /// There are 2^20 volumes already, or the ids are used up.
     pub fn add_volume(&mut self, volume: ConvexVolume) -> Result<VolumeId, ArgumentError> {
         let (count, next) = (self.shapes.volumes.len(), self.shapes.next_volume);
-        check_area(&volume)?;
         check_room("volume", count, next)?;
         self.shapes.next_volume += 1;
         let placed = PlacedVolume::new(volume);
@@ -417,13 +416,6 @@ pub(super) fn forget(tile: &mut CachedTile) {
     for piece in &mut tile.pieces {
         piece.known = false;
     }
-}
-
-pub(super) fn check_area(volume: &ConvexVolume) -> Result<(), ArgumentError> {
-    if volume.area() <= 63 {
-        return Ok(());
-    }
-    Err(ArgumentError::new("volume.area", volume.area(), "0 to 63"))
 }
 
 fn check_room(what: &str, count: usize, next: u32) -> Result<(), ArgumentError> {

@@ -56,12 +56,6 @@ impl TileSource for ChunkSource<'_> {
         Some(self.place.range)
     }
 
-    fn last_row_of_batch(&self, _first: i32) -> i32 {
-        self.place.range.max_z
-    }
-
-    fn gather(&self, _block: TileRange, _batch: &mut ()) {}
-
     fn erode_tile(
         &self,
         plan: &TilePlan,
@@ -115,12 +109,6 @@ impl TileSource for HeightfieldSource {
     fn tiles(&self) -> Option<TileRange> {
         Some(self.place.range)
     }
-
-    fn last_row_of_batch(&self, _first: i32) -> i32 {
-        self.place.range.max_z
-    }
-
-    fn gather(&self, _block: TileRange, _batch: &mut ()) {}
 
     fn erode_tile(
         &self,

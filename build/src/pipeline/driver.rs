@@ -68,11 +68,15 @@ pub trait TileSource: Sync {
     /// The tiles that may have matter; nothing for an empty level.
     fn tiles(&self) -> Option<TileRange>;
 
-    /// The last tile row to be gathered together with row `first`, at least `first`.
-    fn last_row_of_batch(&self, first: i32) -> i32;
+    /// The last tile row to be gathered together with row `first`, at least `first`. All of them,
+    /// unless the source says otherwise.
+    fn last_row_of_batch(&self, first: i32) -> i32 {
+        self.tiles().map_or(first, |range| range.max_z)
+    }
 
     /// Prepares `batch` for the tiles of `block`, which lies inside [`tiles`](Self::tiles).
-    fn gather(&self, block: TileRange, batch: &mut Self::Batch);
+    /// Nothing, unless the source says otherwise.
+    fn gather(&self, _block: TileRange, _batch: &mut Self::Batch) {}
 
     /// The eroded spans of a tile of the gathered block and the frame they stand in; nothing when
     /// no agent could stand anywhere on the tile's grid.

@@ -10,6 +10,8 @@ use throng_soa::world::{DVec2, check_coordinate, cross2};
 
 /// Most corners of a volume.
 pub const MAX_CORNERS: usize = 256;
+/// Largest area id of a tile.
+const MAX_AREA: u8 = 63;
 
 /// An upright prism over a convex polygon, with the area id it gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,10 +23,11 @@ pub struct ConvexVolume {
 }
 
 impl ConvexVolume {
-    /// A checked volume. `corners` are `(x, z)` in either winding, 3 to 256 of them.
+    /// A checked volume. `corners` are `(x, z)` in either winding, 3 to 256 of them; `area` is 0 to
+    /// 63, where 0 makes the ground unwalkable for good: later volumes only change what is walkable.
     ///
     /// # Errors
-    /// When a coordinate is out of range, `min_y > max_y`, the corner count is out of range, or
+    /// When a coordinate or the area is out of range, `min_y > max_y`, the corner count is out of range, or
     /// the polygon is not convex, not simple or without area.
     pub fn new(corners: &[DVec2], min_y: f64, max_y: f64, area: u8) -> Result<Self, ArgumentError> {
         if !(3..=MAX_CORNERS).contains(&corners.len()) {
@@ -46,6 +49,9 @@ impl ConvexVolume {
                 max_y,
                 format!("at least min_y ({min_y})"),
             ));
+        }
+        if area > MAX_AREA {
+            return Err(ArgumentError::new("area", area, "0 to 63"));
         }
         let mut corners = corners.to_vec();
         if doubled_area(&corners) < 0.0 {
@@ -175,6 +181,17 @@ mod tests {
     fn volume(corners: &[(f64, f64)]) -> Result<ConvexVolume, ArgumentError> {
         let corners: Vec<DVec2> = corners.iter().map(|&(x, z)| DVec2::new(x, z)).collect();
         ConvexVolume::new(&corners, 0.0, 1.0, 9)
+    }
+
+    #[test]
+    fn an_area_no_tile_can_hold_is_refused() {
+        let square = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)];
+        let corners = square.map(|(x, z)| DVec2::new(x, z));
+        assert!(ConvexVolume::new(&corners, 0.0, 1.0, 63).is_ok());
+        for area in [64, 255] {
+            let error = ConvexVolume::new(&corners, 0.0, 1.0, area).unwrap_err();
+            assert_eq!((&*error.argument, error.value), ("area", area.to_string()));
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct RaycastHit {
     pub status: RaycastStatus,
     /// A wall was met before the end.
     pub hit: bool,
-    /// Fraction of the segment walked, 0 to 1; 1 without a hit.
+    /// Fraction of the segment walked, 0 to 1; 1 without a hit, 0 when no ray was cast.
     pub t: f64,
     /// Outward unit normal of the wall in X/Z (`y` 0); zero without a hit.
     pub normal: DVec3,

@@ -165,7 +165,8 @@ fn collect_carried(rows: &PlanRows<'_>, profiles: &[Profile], scratch: &mut Entr
     sort(&mut scratch.to);
 }
 
-/// Agents that a link put down near where they still walk.
+/// Agents that a link put down near where they still walk, unless they have kept others waiting for
+/// [`WALK_OFF`].
 fn collect_landed(rows: &PlanRows<'_>, profiles: &[Profile], landed: &mut Vec<Carried>) {
     landed.clear();
     for (slot, plan) in rows.plans.iter().enumerate() {

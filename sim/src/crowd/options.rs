@@ -86,8 +86,9 @@ pub struct AgentOptions {
     /// Share by which it prefers to pass on one fixed side, 0 to 1: parts head-on meetings.
     pub side_preference: f64,
     /// How it follows its route; `None` for the crowd's defaults (a corridor of 64 polygons, no
-    /// stuck detection, since a crowd stands in queues). Speed, acceleration and arrival radius
-    /// are always those above.
+    /// stuck detection, since a crowd stands in queues). Speed, acceleration, arrival radius
+    /// and corner clearance are always those of this agent, and an off-mesh link is entered from two
+    /// radii away at least.
     pub path: Option<FollowerOptions>,
 }
 
@@ -188,7 +189,8 @@ pub(crate) fn check_priority(priority: f64) -> Result<(), ArgumentError> {
     check_size("priority", priority, true)
 }
 
-/// Settings of a crowd. Not part of its saved state: make the crowd restored into with the same.
+/// Settings of a crowd. Make the crowd restored into with the same: of these only
+/// `max_walls_per_agent` is in the saved state, and a restore checks it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrowdOptions {
     /// Most agents at once, 1 to 65,536.

@@ -2,8 +2,8 @@
 //!
 //! Hot columns (read by every stage, every step) stand in [`AgentTable`]; the route and its
 //! bookkeeping in [`RouteTable`]; the boundary around an agent in [`WallTable`]. A corridor's
-//! polygons and an agent's wall pieces have fixed room beside the tables, made when the agent is
-//! added, so walking allocates nothing. Settings are shared profiles, an index per agent.
+//! polygons have fixed room beside the tables, made when the agent is added; the room for its wall
+//! pieces grows, rarely, between stages. Otherwise walking allocates nothing. Settings are shared profiles, an index per agent.
 
 use crate::mesh::PolyRef;
 use crate::world::{DVec2, DVec3};
@@ -93,7 +93,8 @@ pub struct Crossing {
     pub start: DVec3,
     /// Exit point.
     pub end: DVec3,
-    /// Seconds since the entry.
+    /// Seconds since the entry; while `duration` is 0, seconds waited at an entry. After the landing it
+    /// goes on as long as the agent keeps others from landing.
     pub elapsed: f64,
     /// Seconds the crossing takes.
     pub duration: f64,

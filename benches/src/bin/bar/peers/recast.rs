@@ -206,16 +206,7 @@ pub(crate) fn build_tiled(
         let mut areas = Vec::new();
         for z in 0..tiles_z {
             for x in 0..tiles_x {
-                let low_x = input.low[0] + x as f32 * side;
-                let low_z = input.low[2] + z as f32 * side;
-                let place = Place {
-                    low: [low_x - margin, input.low[1], low_z - margin],
-                    high: [low_x + side + margin, input.high[1], low_z + side + margin],
-                    width: tile_cells + 2 * border,
-                    depth: tile_cells + 2 * border,
-                    border,
-                    tile: (x, z),
-                };
+                let place = Place::of_tile(&input, &config, tile_cells, (x, z));
                 let triangles = &sorted[(x + z * tiles_x) as usize];
                 let data = build_tile(&input, triangles, &config, &place, &mut areas)?;
                 if let Some((bytes, length)) = data {
@@ -263,13 +254,31 @@ pub(crate) fn succeeded(what: &str, status: dtStatus) -> Result<(), Refused> {
 }
 
 /// The box of one tile, border included.
-struct Place {
+pub(super) struct Place {
     low: [f32; 3],
     high: [f32; 3],
     width: i32,
     depth: i32,
-    border: i32,
+    pub(super) border: i32,
     tile: (i32, i32),
+}
+
+impl Place {
+    /// Tile `tile` of a grid of `cells` cells a side, with its border.
+    pub(super) fn of_tile(input: &Input, config: &Config, cells: i32, (x, z): (i32, i32)) -> Self {
+        let border = config.radius + 3;
+        let (side, margin) = (cells as f32 * config.cell, border as f32 * config.cell);
+        let low_x = input.low[0] + x as f32 * side;
+        let low_z = input.low[2] + z as f32 * side;
+        Self {
+            low: [low_x - margin, input.low[1], low_z - margin],
+            high: [low_x + side + margin, input.high[1], low_z + side + margin],
+            width: cells + 2 * border,
+            depth: cells + 2 * border,
+            border,
+            tile: (x, z),
+        }
+    }
 }
 
 /// Recast's objects of one tile; freed in any case.
@@ -296,6 +305,71 @@ impl Drop for Stages {
     }
 }
 
+pub(super) fn done(what: &str, ok: bool) -> Result<(), Refused> {
+    if ok { Ok(()) } else { Err(what.to_owned()) }
+}
+
+/// Triangles to open spans, eroded by the agent's radius.
+///
+/// # Safety
+/// `context`, `solid` and `open` are live objects of their allocators.
+pub(super) unsafe fn fill_open(
+    context: *mut rcContext,
+    input: &Input,
+    triangles: &[i32],
+    config: &Config,
+    place: &Place,
+    areas: &mut Vec<u8>,
+    solid: *mut rcHeightfield,
+    open: *mut rcCompactHeightfield,
+) -> Result<(), Refused> {
+    areas.clear();
+    areas.resize(triangles.len() / 3, 0);
+    let (vertices, vertex_count) = (input.vertices.as_ptr(), input.vertices.len() as i32 / 3);
+    let count = triangles.len() as i32 / 3;
+    let (height, climb) = (config.height, config.climb);
+    // SAFETY: arrays of the lengths passed beside them; the objects are the caller's promise.
+    unsafe {
+        let made = rcCreateHeightfield(
+            context,
+            solid,
+            place.width,
+            place.depth,
+            place.low.as_ptr(),
+            place.high.as_ptr(),
+            config.cell,
+            config.cell_height,
+        );
+        done("heightfield", made)?;
+        rcMarkWalkableTriangles(
+            context,
+            config.slope,
+            vertices,
+            vertex_count,
+            triangles.as_ptr(),
+            count,
+            areas.as_mut_ptr(),
+        );
+        let rasterized = rcRasterizeTriangles(
+            context,
+            vertices,
+            vertex_count,
+            triangles.as_ptr(),
+            areas.as_ptr(),
+            count,
+            solid,
+            climb,
+        );
+        done("rasterize", rasterized)?;
+        rcFilterLowHangingWalkableObstacles(context, climb, solid);
+        rcFilterLedgeSpans(context, height, climb, solid);
+        rcFilterWalkableLowHeightSpans(context, height, solid);
+        let opened = rcBuildCompactHeightfield(context, height, climb, solid, open);
+        done("compact", opened)?;
+        done("erode", rcErodeWalkableArea(context, config.radius, open))
+    }
+}
+
 /// Tile bytes, or none when there is nothing to walk on.
 fn build_tile(
     input: &Input,
@@ -304,9 +378,6 @@ fn build_tile(
     place: &Place,
     areas: &mut Vec<u8>,
 ) -> Result<Option<(*mut u8, i32)>, Refused> {
-    let done = |what: &str, ok: bool| if ok { Ok(()) } else { Err(what.to_owned()) };
-    areas.clear();
-    areas.resize(triangles.len() / 3, 0);
     // SAFETY: every pointer is to a live array of the length passed beside it, or to an object the
     // library allocated above.
     unsafe {
@@ -319,45 +390,7 @@ fn build_tile(
             detail: rcAllocPolyMeshDetail(),
         };
         let c = s.context;
-        let made = rcCreateHeightfield(
-            c,
-            s.solid,
-            place.width,
-            place.depth,
-            place.low.as_ptr(),
-            place.high.as_ptr(),
-            config.cell,
-            config.cell_height,
-        );
-        done("heightfield", made)?;
-        let (vertices, vertex_count) = (input.vertices.as_ptr(), input.vertices.len() as i32 / 3);
-        let count = triangles.len() as i32 / 3;
-        rcMarkWalkableTriangles(
-            c,
-            config.slope,
-            vertices,
-            vertex_count,
-            triangles.as_ptr(),
-            count,
-            areas.as_mut_ptr(),
-        );
-        let rasterized = rcRasterizeTriangles(
-            c,
-            vertices,
-            vertex_count,
-            triangles.as_ptr(),
-            areas.as_ptr(),
-            count,
-            s.solid,
-            config.climb,
-        );
-        done("rasterize", rasterized)?;
-        rcFilterLowHangingWalkableObstacles(c, config.climb, s.solid);
-        rcFilterLedgeSpans(c, config.height, config.climb, s.solid);
-        rcFilterWalkableLowHeightSpans(c, config.height, s.solid);
-        let opened = rcBuildCompactHeightfield(c, config.height, config.climb, s.solid, s.open);
-        done("compact", opened)?;
-        done("erode", rcErodeWalkableArea(c, config.radius, s.open))?;
+        fill_open(c, input, triangles, config, place, areas, s.solid, s.open)?;
         done("distance", rcBuildDistanceField(c, s.open))?;
         let (least, merge) = (config.min_region, config.merge_region);
         let regions = rcBuildRegions(c, s.open, place.border, least, merge);

@@ -1,6 +1,8 @@
 //! DetourTileCache on a level: layers built by Recast and kept uncompressed, obstacles that come and go.
 
-use super::recast::{Config, DetourMesh, Input, Refused, float, sort_into_tiles, succeeded};
+use super::recast::{
+    Config, DetourMesh, Input, Place, Refused, done, fill_open, float, sort_into_tiles, succeeded,
+};
 use recastnavigation_sys::*;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -188,23 +190,8 @@ impl DetourTileCache {
         tile_cells: i32,
         (x, z): (i32, i32),
     ) -> Result<(), Refused> {
-        let done = |what: &str, ok: bool| if ok { Ok(()) } else { Err(what.to_owned()) };
-        let (count, vertices) = (triangles.len() as i32 / 3, input.vertices.as_ptr());
-        let vertex_count = input.vertices.len() as i32 / 3;
-        let border = config.radius + 3;
-        let (side, margin) = (tile_cells as f32 * config.cell, border as f32 * config.cell);
-        let low = [
-            input.low[0] + x as f32 * side - margin,
-            input.low[1],
-            input.low[2] + z as f32 * side - margin,
-        ];
-        let high = [
-            low[0] + side + 2.0 * margin,
-            input.high[1],
-            low[2] + side + 2.0 * margin,
-        ];
-        let cells = tile_cells + 2 * border;
-        let mut areas = vec![0_u8; triangles.len() / 3];
+        let place = Place::of_tile(input, config, tile_cells, (x, z));
+        let mut areas = Vec::new();
         // SAFETY: arrays of the lengths passed beside them; objects from their allocators, freed once.
         unsafe {
             let stages = Layers {
@@ -214,44 +201,9 @@ impl DetourTileCache {
                 set: rcAllocHeightfieldLayerSet(),
             };
             let c = stages.context;
-            let made = rcCreateHeightfield(
-                c,
-                stages.solid,
-                cells,
-                cells,
-                low.as_ptr(),
-                high.as_ptr(),
-                config.cell,
-                config.cell_height,
-            );
-            done("heightfield", made)?;
-            rcMarkWalkableTriangles(
-                c,
-                config.slope,
-                vertices,
-                vertex_count,
-                triangles.as_ptr(),
-                count,
-                areas.as_mut_ptr(),
-            );
-            let rasterized = rcRasterizeTriangles(
-                c,
-                vertices,
-                vertex_count,
-                triangles.as_ptr(),
-                areas.as_ptr(),
-                count,
-                stages.solid,
-                config.climb,
-            );
-            done("rasterize", rasterized)?;
-            rcFilterLowHangingWalkableObstacles(c, config.climb, stages.solid);
-            rcFilterLedgeSpans(c, config.height, config.climb, stages.solid);
-            rcFilterWalkableLowHeightSpans(c, config.height, stages.solid);
-            let (height, climb) = (config.height, config.climb);
-            let opened = rcBuildCompactHeightfield(c, height, climb, stages.solid, stages.open);
-            done("compact", opened)?;
-            done("erode", rcErodeWalkableArea(c, config.radius, stages.open))?;
+            let (solid, open) = (stages.solid, stages.open);
+            fill_open(c, input, triangles, config, &place, &mut areas, solid, open)?;
+            let (border, height) = (place.border, config.height);
             let layered = rcBuildHeightfieldLayers(c, stages.open, border, height, stages.set);
             done("layers", layered)?;
             let set = &*stages.set;
