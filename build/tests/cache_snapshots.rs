@@ -278,7 +278,7 @@ fn each_bad_field_is_refused_and_named() {
         (third + 53, real(f64::INFINITY), value, "obstacle yaw"),
         (volumes, int(1 << 20), DataErrorKind::Count, "volume count"),
         (volume, int(0), value, "volume id"),
-        (volume + 4, vec![64], value, "volume volume.area"),
+        (volume + 4, vec![64], value, "volume area"),
         (volume + 5, real(2.0), value, "volume max_y"),
         (volume + 21, int(2), value, "volume corners.len()"),
         (
