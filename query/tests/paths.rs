@@ -10,8 +10,8 @@ mod common;
 
 use common::{PLAIN, Plan, WILD, all_polys, build, picture, poly_at, random_place};
 use throng_query::mesh::{
-    DefaultFilter, Filter, FunnelScratch, NodeModel, PathOutcome, PathSearch, QueryFilter,
-    QueryStatus, StraightPathPoint, connects, find_straight_path,
+    AreaSearch, AreaStatus, DefaultFilter, Filter, FunnelScratch, NodeModel, PathOutcome,
+    PathSearch, QueryFilter, QueryStatus, StraightPathPoint, connects, find_straight_path,
 };
 use throng_soa::DVec3;
 use throng_soa::mesh::{LinkKind, PolyRef, TiledMesh};
@@ -426,6 +426,38 @@ fn an_edit_between_slices_starts_the_search_again() {
         );
         mesh.set_poly_area(to, 0).unwrap();
     }
+}
+
+#[test]
+fn a_search_goes_on_only_with_the_mesh_it_began_on() {
+    let one = picture(&[
+        ".....", //
+        ".###.", ".....",
+    ]);
+    let (start, end) = (DVec3::new(0.5, 0.0, 0.5), DVec3::new(4.5, 0.0, 2.5));
+    let (from, to) = (poly_at(&one, start), poly_at(&one, end));
+    let top = poly_at(&one, DVec3::new(2.5, 0.0, 0.5));
+    let filter = QueryFilter::default()
+        .with_area_cost(9, f64::INFINITY)
+        .unwrap();
+    // Copies of one mesh, edited once each, one of them so that the way is closed.
+    let (mut open, mut closed) = (one.clone(), one.clone());
+    open.set_poly_area(from, 1).unwrap();
+    closed.set_poly_area(top, 9).unwrap();
+    assert_eq!(open.edit_count(), closed.edit_count());
+    for model in [NodeModel::Polygon, NodeModel::Crossing] {
+        let mut search = PathSearch::new(model, 1000);
+        search.begin(&open, from, to, start, end, &filter).unwrap();
+        assert_eq!(search.update(&open, &filter, 5), QueryStatus::InProgress);
+        assert_eq!(search.update(&closed, &filter, 1000), QueryStatus::Success);
+        assert!(!search.corridor().0.contains(&top));
+    }
+    let mut area = AreaSearch::new(1000);
+    area.begin_circle(&open, from, start, 100.0, &filter)
+        .unwrap();
+    assert_eq!(area.update(&open, &filter, 3), AreaStatus::InProgress);
+    assert_eq!(area.update(&closed, &filter, 1000), AreaStatus::Success);
+    assert!(area.found().all(|poly| poly != top));
 }
 
 /// Promises a least cost of 100 while charging 1, and closes area 2 with a NaN.

@@ -473,6 +473,19 @@ fn walls_are_all_pieces_in_range_nearest_first() {
                     .distance_to_wall(&mesh, start, center, radius, &filter)
                     .unwrap();
                 let least = all.iter().map(|w| w.0).fold(f64::INFINITY, f64::min);
+                assert_eq!(search.status(), AreaStatus::None);
+                assert_eq!(search.found().count(), 0);
+                for nodes in [65_536, 3] {
+                    let mut search = AreaSearch::new(nodes);
+                    let found = search
+                        .distance_to_wall(&mesh, start, center, radius, &filter)
+                        .unwrap();
+                    search
+                        .begin_circle(&mesh, start, center, radius, &filter)
+                        .unwrap();
+                    search.update(&mesh, &filter, u32::MAX);
+                    assert_eq!(found, search.finish_distance_to_wall(&mesh, &filter));
+                }
                 assert_eq!(nearest.found, least <= radius);
                 if nearest.found {
                     assert!((nearest.distance - least).abs() < 1e-12);

@@ -13,11 +13,11 @@
 use super::area_shape::{Shape, outlines_overlap};
 use super::filter::Filter;
 use super::open_list::OpenList;
-use super::outline::{edge_ends, lerp};
+use super::outline::{MAX_VERTICES, edge_distances_sq, edge_ends, lerp, segment_distance_sq};
 use super::poly_table::PolyTable;
 use super::status::AreaStatus;
 use core::cmp::Ordering;
-use throng_soa::mesh::{LinkKind, PolyRef, Tile, TiledMesh};
+use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
 use throng_soa::world::check_point;
 use throng_soa::{ArgumentError, DVec3};
 
@@ -56,7 +56,7 @@ pub struct AreaSearch {
     pub(super) shape: Shape,
     without_overlaps: bool,
     start_poly: PolyRef,
-    edit_count: u64,
+    revision: u64,
     status: AreaStatus,
     max_nodes: u32,
     node_limit_reached: bool,
@@ -66,6 +66,8 @@ pub struct AreaSearch {
     iterations: u64,
     open: OpenList,
     table: PolyTable,
+    /// Squared distances of the edges of the polygon in hand.
+    pub(super) distances: [f64; MAX_VERTICES],
     /// Clipped areas of a random draw.
     pub(super) weights: Vec<f64>,
 }
@@ -79,7 +81,7 @@ impl AreaSearch {
             shape: Shape::default(),
             without_overlaps: false,
             start_poly: PolyRef::INVALID,
-            edit_count: 0,
+            revision: 0,
             status: AreaStatus::None,
             max_nodes: max_nodes.clamp(1, NO_NODE - 1),
             node_limit_reached: false,
@@ -88,6 +90,7 @@ impl AreaSearch {
             iterations: 0,
             open: OpenList::with_capacity(reserve),
             table: PolyTable::default(),
+            distances: [0.0; MAX_VERTICES],
             weights: Vec::new(),
         }
     }
@@ -175,37 +178,26 @@ impl AreaSearch {
         self.clear();
         self.without_overlaps = without_overlaps;
         self.start_poly = start_poly;
-        self.edit_count = mesh.edit_count();
+        self.revision = mesh.revision();
         self.status = AreaStatus::InvalidStartPoly;
         if let Some((tile, index)) = mesh.resolve(start_poly) {
             if filter.passes(tile.poly_flags[index], tile.poly_area[index]) {
                 self.table.begin(mesh);
                 let cell = self.table.row(start_poly.slot(), tile.poly_count()) + index;
-                self.add::<true>(cell, start_poly, 0.0, NO_NODE);
+                if let Some(number) = self.add(cell, start_poly, 0.0, NO_NODE) {
+                    self.open.push(0.0, number);
+                }
                 self.status = AreaStatus::InProgress;
             }
         }
         self.status
     }
 
-    fn add<const ORDERED: bool>(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) {
-        let number = self.nodes.len() as u32;
-        self.nodes.push(Node {
-            poly,
-            key,
-            parent,
-            closed: false,
-        });
-        self.table.set(cell, number);
-        if ORDERED {
-            self.open.push(key, number);
-        }
-    }
-
     /// Goes on for at most `max_iterations` expansions. However a search is cut into updates, it
     /// ends with the same lists. `filter` must answer as it did at the start.
     ///
-    /// If the mesh was edited since the last call the search starts again on the mesh as it is.
+    /// If this is not the mesh of the last call as it was then, the search starts again on the mesh as
+    /// it is.
     pub fn update<F: Filter + ?Sized>(
         &mut self,
         mesh: &TiledMesh,
@@ -215,7 +207,7 @@ impl AreaSearch {
         if self.status != AreaStatus::InProgress {
             return self.status;
         }
-        if self.edit_count != mesh.edit_count() {
+        if self.revision != mesh.revision() {
             self.begin(mesh, self.start_poly, self.without_overlaps, filter);
             if self.status != AreaStatus::InProgress {
                 return self.status;
@@ -236,121 +228,139 @@ impl AreaSearch {
             }
             left -= 1;
             self.open.remove();
-            self.expand::<F, true>(mesh, filter, number);
+            self.expand(mesh, filter, number);
         }
     }
 
-    /// Goes on to the end when only the set of polygons is wanted: they are expanded as they are found,
-    /// which spares the open list. The set is that of the ordered search: whatever a touched portal leads
-    /// to, from wherever. Only when there are too many does the order decide who is dropped, and then the
-    /// ordered search it is.
-    pub(super) fn flood<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F) {
-        if self.status != AreaStatus::InProgress || self.without_overlaps {
-            self.run(mesh, filter);
-            return;
-        }
-        let mut number = 0;
-        while number < self.nodes.len() as u32 {
-            self.expand::<F, false>(mesh, filter, number);
-            number += 1;
-        }
-        self.open.clear();
-        self.status = AreaStatus::Success;
-        if self.node_limit_reached {
-            self.begin(mesh, self.start_poly, false, filter);
-            self.run(mesh, filter);
-        }
-    }
-
-    fn expand<F: Filter + ?Sized, const ORDERED: bool>(
-        &mut self,
-        mesh: &TiledMesh,
-        filter: &F,
-        number: u32,
-    ) {
-        self.nodes[number as usize].closed = true;
-        self.expanded.push(number);
-        self.iterations += 1;
-        let poly = self.nodes[number as usize].poly;
+    fn expand<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F, number: u32) {
+        let poly = self.close(number);
         let Some((tile, index)) = mesh.resolve(poly) else {
             return;
         };
         let links = tile.poly_links(index);
-        let first_cell = self.table.row(poly.slot(), tile.poly_count());
+        let first_cell = self.first_cell(poly, tile);
         let neighbors = &tile.data().edge_neighbors[tile.poly_edges(index)];
         let ring = tile.poly_ring(index);
+        edge_distances_sq(ring, self.shape.reference, &mut self.distances);
         for (edge, &neighbor) in neighbors.iter().enumerate() {
             if neighbor > 0 {
                 let target = (neighbor - 1) as usize;
-                let cell = first_cell + target;
-                if self.is_settled::<ORDERED>(cell)
-                    || !filter.passes(tile.poly_flags[target], tile.poly_area[target])
+                let (cell, key) = (first_cell + target, self.distances[edge]);
+                let next = ring[if edge + 1 < ring.len() { edge + 1 } else { 0 }];
+                if self.shape.touches(key, ring[edge], next)
+                    && !self.is_settled(cell)
+                    && filter.passes(tile.poly_flags[target], tile.poly_area[target])
                 {
-                    continue;
+                    let poly = PolyRef::from_parts(poly.salt(), poly.slot(), target as u32);
+                    self.offer(mesh, (tile, target), cell, poly, key, number);
                 }
-                let portal = (
-                    ring[edge],
-                    ring[if edge + 1 < ring.len() { edge + 1 } else { 0 }],
-                );
-                let poly = PolyRef::from_parts(poly.salt(), poly.slot(), target as u32);
-                self.offer::<ORDERED>(mesh, (tile, target), cell, poly, portal, number);
                 continue;
             }
             for link in links {
                 if link.kind != LinkKind::Portal || usize::from(link.edge) != edge {
                     continue;
                 }
-                let Some((target_tile, target)) = mesh.resolve(link.target) else {
+                let Some((key, cell)) = self.across(mesh, filter, (tile, index), link) else {
                     continue;
                 };
-                let slot = link.target.slot();
-                let cell = self.table.row(slot, target_tile.poly_count()) + target;
-                let (flags, area) = (
-                    target_tile.poly_flags[target],
-                    target_tile.poly_area[target],
-                );
-                if self.is_settled::<ORDERED>(cell) || !filter.passes(flags, area) {
-                    continue;
+                if let (false, Some(target)) = (self.is_settled(cell), mesh.resolve(link.target)) {
+                    self.offer(mesh, target, cell, link.target, key, number);
                 }
-                let (a, b) = edge_ends(tile, index, edge);
-                let portal = (
-                    lerp(a, b, f64::from(link.range_min) / 255.0),
-                    lerp(a, b, f64::from(link.range_max) / 255.0),
-                );
-                self.offer::<ORDERED>(
-                    mesh,
-                    (target_tile, target),
-                    cell,
-                    link.target,
-                    portal,
-                    number,
-                );
             }
         }
     }
 
-    /// Whether nothing changes the polygon of a table cell any more: it was expanded, or, without an
-    /// order, found.
+    /// Closes a node and lists it as expanded; its polygon.
     #[inline]
-    fn is_settled<const ORDERED: bool>(&self, cell: usize) -> bool {
-        let number = self.table.get(cell);
-        number.is_some_and(|number| !ORDERED || self.nodes[number as usize].closed)
+    pub(super) fn close(&mut self, number: u32) -> PolyRef {
+        self.expanded.push(number);
+        self.iterations += 1;
+        let node = &mut self.nodes[number as usize];
+        node.closed = true;
+        node.poly
     }
 
-    /// Offers a polygon that is not settled behind a portal of node `parent`.
+    /// Closes a node of a search that expands them as it finds them; nothing behind the last.
     #[inline]
-    fn offer<const ORDERED: bool>(
+    pub(super) fn close_next(&mut self, number: u32) -> Option<PolyRef> {
+        ((number as usize) < self.nodes.len()).then(|| self.close(number))
+    }
+
+    /// Adds an accepted polygon to such a search unless it was found before.
+    #[inline]
+    pub(super) fn find(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) {
+        if self.table.get(cell).is_none() {
+            self.add(cell, poly, key, parent);
+        }
+    }
+
+    /// Whether such a search was complete. If not it is back at its beginning; if so it holds nothing:
+    /// its order is not that of a circle search, and nobody shall finish it as one.
+    pub(super) fn end_flood<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F) -> bool {
+        if self.node_limit_reached {
+            self.begin(mesh, self.start_poly, false, filter);
+            return false;
+        }
+        self.forget();
+        true
+    }
+
+    /// Back to no search at all.
+    pub(super) fn forget(&mut self) {
+        self.clear();
+        self.status = AreaStatus::None;
+    }
+
+    /// First table cell of a polygon's tile.
+    #[inline]
+    pub(super) fn first_cell(&mut self, poly: PolyRef, tile: &Tile) -> usize {
+        self.table.row(poly.slot(), tile.poly_count())
+    }
+
+    /// The key and the table cell of an accepted polygon behind a tile-border link that touches the
+    /// shape.
+    #[inline]
+    pub(super) fn across<F: Filter + ?Sized>(
+        &mut self,
+        mesh: &TiledMesh,
+        filter: &F,
+        (tile, index): (&Tile, usize),
+        link: &Link,
+    ) -> Option<(f64, usize)> {
+        let (target_tile, target) = mesh.resolve(link.target)?;
+        let (a, b) = edge_ends(tile, index, usize::from(link.edge));
+        let a_part = lerp(a, b, f64::from(link.range_min) / 255.0);
+        let b_part = lerp(a, b, f64::from(link.range_max) / 255.0);
+        let key = segment_distance_sq(a_part, b_part, self.shape.reference);
+        let (flags, area) = (
+            target_tile.poly_flags[target],
+            target_tile.poly_area[target],
+        );
+        if !self.shape.touches(key, a_part, b_part) || !filter.passes(flags, area) {
+            return None;
+        }
+        Some((key, self.first_cell(link.target, target_tile) + target))
+    }
+
+    /// Whether the polygon of a table cell was expanded: nothing changes it any more.
+    #[inline]
+    fn is_settled(&self, cell: usize) -> bool {
+        let number = self.table.get(cell);
+        number.is_some_and(|number| self.nodes[number as usize].closed)
+    }
+
+    /// Offers an accepted polygon that is not settled, behind a portal of node `parent` that touches
+    /// the shape and has this key.
+    #[inline]
+    fn offer(
         &mut self,
         mesh: &TiledMesh,
         (tile, index): (&Tile, usize),
         cell: usize,
         poly: PolyRef,
-        (a, b): (DVec3, DVec3),
+        key: f64,
         parent: u32,
     ) {
-        let Some(key) = self.shape.key_of_touching(a, b) else {
-            return;
-        };
         if let Some(number) = self.table.get(cell) {
             let node = &mut self.nodes[number as usize];
             if key < node.key {
@@ -358,16 +368,29 @@ impl AreaSearch {
                 node.parent = parent;
                 self.open.push(key, number);
             }
-            return;
+        } else if !(self.without_overlaps && self.overlaps_found(mesh, tile, index)) {
+            if let Some(number) = self.add(cell, poly, key, parent) {
+                self.open.push(key, number);
+            }
         }
-        if self.without_overlaps && self.overlaps_found(mesh, tile, index) {
-            return;
-        }
+    }
+
+    /// A new node, unless there are too many.
+    #[inline]
+    pub(super) fn add(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) -> Option<u32> {
         if self.nodes.len() >= self.max_nodes as usize {
             self.node_limit_reached = true;
-            return;
+            return None;
         }
-        self.add::<ORDERED>(cell, poly, key, parent);
+        let number = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            poly,
+            key,
+            parent,
+            closed: false,
+        });
+        self.table.set(cell, number);
+        Some(number)
     }
 
     /// Whether a polygon's interior meets that of any polygon that has a node.

@@ -3,7 +3,6 @@
 //! A circle is met by squared distance. A convex polygon is met by exact orientation tests on
 //! closed segments; orientations below 2^-100 in magnitude read as zero.
 
-use super::outline::segment_distance_sq;
 use throng_soa::DVec3;
 use throng_soa::predicates::orient2d;
 
@@ -58,16 +57,15 @@ impl Shape {
         true
     }
 
-    /// The squared distance from the reference point to portal `a`-`b` if it touches the shape.
+    /// Whether portal `a`-`b`, at squared distance `distance_sq` from the reference point, touches
+    /// the shape.
     #[inline]
-    pub(super) fn key_of_touching(&self, a: DVec3, b: DVec3) -> Option<f64> {
-        let distance_sq = segment_distance_sq(a, b, self.reference);
-        let touches = if self.corners.is_empty() {
+    pub(super) fn touches(&self, distance_sq: f64, a: DVec3, b: DVec3) -> bool {
+        if self.corners.is_empty() {
             distance_sq <= self.radius * self.radius
         } else {
             segment_meets_convex(&self.corners, [a.x, a.z], [b.x, b.z])
-        };
-        touches.then_some(distance_sq)
+        }
     }
 }
 
@@ -187,9 +185,11 @@ mod tests {
         let mut shape = Shape::default();
         assert!(shape.set_convex(&ring(&[(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)])));
         let touches = |a: (f64, f64), b: (f64, f64)| {
-            shape
-                .key_of_touching(DVec3::new(a.0, 5.0, a.1), DVec3::new(b.0, 0.0, b.1))
-                .is_some()
+            shape.touches(
+                f64::INFINITY,
+                DVec3::new(a.0, 5.0, a.1),
+                DVec3::new(b.0, 0.0, b.1),
+            )
         };
         assert!(touches((0.5, 0.5), (1.0, 0.5)));
         assert!(touches((-1.0, 1.0), (3.0, 1.0)));

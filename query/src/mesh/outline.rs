@@ -71,6 +71,38 @@ pub(crate) fn segment_distance_sq(a: DVec3, b: DVec3, p: DVec3) -> f64 {
     distance_xz_sq(lerp(a, b, nearest_parameter(a, b, p)), p)
 }
 
+/// Most edges of a polygon.
+pub(crate) const MAX_VERTICES: usize = 16;
+
+/// [`segment_distance_sq`] of every edge of a ring, the same bits, by edge; the rest of `out` stays.
+///
+/// Without a branch: where on an edge the nearest point lies, no predictor can call, and the divisions
+/// of one edge overlap those of the next.
+#[inline]
+pub(crate) fn edge_distances_sq(ring: &[DVec3], p: DVec3, out: &mut [f64; MAX_VERTICES]) {
+    let Some((last_out, &last)) = out.get_mut(ring.len().wrapping_sub(1)).zip(ring.last()) else {
+        return;
+    };
+    let distance_sq = |a: DVec3, b: DVec3| {
+        let (ex, ez) = (b.x - a.x, b.z - a.z);
+        let length_sq = ex * ex + ez * ez;
+        let t = ((p.x - a.x) * ex + (p.z - a.z) * ez) / length_sq;
+        let t = if t > 0.0 { t } else { 0.0 };
+        // A point for an edge has divided nothing by nothing, which is not above 0.
+        let (x, z) = if t < 1.0 {
+            (a.x + ex * t, a.z + ez * t)
+        } else {
+            (b.x, b.z)
+        };
+        let (dx, dz) = (x - p.x, z - p.z);
+        dx * dx + dz * dz
+    };
+    *last_out = distance_sq(last, ring[0]);
+    for (out, pair) in out.iter_mut().zip(ring.windows(2)) {
+        *out = distance_sq(pair[0], pair[1]);
+    }
+}
+
 /// Whether `p` is inside a ring or on it, seen from above.
 #[inline]
 pub(crate) fn outline_contains(ring: &[DVec3], p: DVec3) -> bool {
@@ -100,4 +132,29 @@ pub(crate) fn outline_nearest(ring: &[DVec3], p: DVec3) -> (DVec3, f64) {
         }
     });
     (best, best_sq)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_soa::rng::SplitMix64;
+
+    #[test]
+    fn distances_of_all_edges_are_those_of_each() {
+        let mut rng = SplitMix64::new(11);
+        let mut at = || (rng.next_below(41) as f64 - 20.0) * 0.3;
+        for round in 0..20_000 {
+            let count = 1 + round % MAX_VERTICES;
+            let mut ring: Vec<DVec3> = (0..count).map(|_| DVec3::new(at(), at(), at())).collect();
+            if round % 5 == 0 {
+                ring[count / 2] = ring[0];
+            }
+            let p = DVec3::new(at(), at(), at());
+            let mut all = [0.0; MAX_VERTICES];
+            edge_distances_sq(&ring, p, &mut all);
+            for_each_edge(&ring, |edge, a, b| {
+                assert_eq!(all[edge].to_bits(), segment_distance_sq(a, b, p).to_bits());
+            });
+        }
+    }
 }

@@ -2,9 +2,9 @@
 //!
 //! One 8-byte cell per polygon (stamp and number), the cells of a tile slot side by side from a
 //! prefix base per slot. A search starts by taking a new stamp, so nothing is cleared between
-//! searches. The layout follows the mesh when its edit count changes; should the table meet
-//! another mesh that happens to share the count, a slot whose tile is larger than its row of
-//! cells gets a new row at the end. The layout is a device for speed and never shows in results.
+//! searches. The layout follows the mesh when its revision changes; a slot whose tile is larger than
+//! its row of cells gets a new row at the end. The layout is a device for speed and never shows in
+//! results.
 
 use throng_soa::mesh::TiledMesh;
 
@@ -21,13 +21,13 @@ pub(crate) struct PolyTable {
     rows: Vec<Row>,
     cells: Vec<u64>,
     stamp: u32,
-    layout_of: Option<(u64, u32)>,
+    layout_of: Option<u64>,
 }
 
 impl PolyTable {
     /// Forgets every number and fits the layout to `mesh`.
     pub(crate) fn begin(&mut self, mesh: &TiledMesh) {
-        let layout = Some((mesh.edit_count(), mesh.slot_count()));
+        let layout = Some(mesh.revision());
         if self.layout_of != layout {
             self.layout_of = layout;
             self.rows.clear();

@@ -9,7 +9,7 @@
 
 use super::filter::Filter;
 use super::outline::{
-    edge_ends, for_each_edge, outline_contains, outline_nearest, segment_distance_sq,
+    MAX_VERTICES, edge_ends, for_each_edge, outline_contains, outline_nearest, segment_distance_sq,
 };
 use super::status::RaycastStatus;
 use throng_soa::DVec3;
@@ -22,8 +22,6 @@ const START_SLACK_SQ: f64 = 1e-6 * 1e-6;
 const SAME_T: f64 = 1e-9;
 /// Edges whose squared distance to the crossing point is within this of the nearest are tried.
 const SAME_DISTANCE_SQ: f64 = 1e-18;
-/// Most vertices of a polygon.
-const MAX_VERTICES: usize = 16;
 /// Polygons after which a walk counts the mesh to make sure it is not going round in circles.
 const PATIENCE: usize = 4096;
 

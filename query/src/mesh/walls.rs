@@ -7,7 +7,7 @@
 
 use super::area::AreaSearch;
 use super::filter::Filter;
-use super::outline::{edge_ends, lerp, nearest_parameter};
+use super::outline::{edge_distances_sq, edge_ends, lerp, nearest_parameter};
 use super::path::accepts;
 use super::status::AreaStatus;
 use throng_soa::mesh::{LinkKind, NO_PORTAL, PolyRef, Tile, TiledMesh};
@@ -63,7 +63,9 @@ pub struct WallHit {
 
 impl AreaSearch {
     /// The wall nearest to `center` within `radius`, among the polygons a circle search from
-    /// `start_poly` reaches. Ties go to the lowest (polygon reference, edge, fraction along it).
+    /// `start_poly` reaches. Ties go to the lowest (polygon reference, edge, fraction along it). Afterwards
+    /// there is no search to finish; a circle search cut into slices and
+    /// [`finish_distance_to_wall`](Self::finish_distance_to_wall) leave theirs.
     ///
     /// # Errors
     /// A centre outside the coordinate rule or a radius outside 0 to 2^22.
@@ -75,9 +77,72 @@ impl AreaSearch {
         radius: f64,
         filter: &F,
     ) -> Result<WallHit, ArgumentError> {
-        self.begin_circle(mesh, start_poly, center, radius, filter)?;
-        self.flood(mesh, filter);
-        Ok(self.finish_distance_to_wall(mesh, filter))
+        if self.begin_circle(mesh, start_poly, center, radius, filter)? == AreaStatus::InProgress {
+            if let Some(nearest) = self.flood(mesh, filter) {
+                return Ok(nearest.finish(mesh, AreaStatus::Success, center, radius));
+            }
+            self.run(mesh, filter);
+        }
+        let hit = self.finish_distance_to_wall(mesh, filter);
+        self.forget();
+        Ok(hit)
+    }
+
+    /// Expands the polygons of a circle search just begun as they are found, and looks at the walls of
+    /// each on the way: the nearest wall does not depend on the order, and the distance of an edge says
+    /// both whether it lets the search through and how far the wall is.
+    ///
+    /// The set is that of the ordered search: whatever a touched portal leads to, from wherever. Only
+    /// when there are too many does the order decide who is dropped: then nothing, and the search is at
+    /// its beginning again.
+    fn flood<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F) -> Option<NearestWall> {
+        let center = self.shape.reference;
+        let radius_sq = self.shape.radius * self.shape.radius;
+        let mut nearest = NearestWall::within(radius_sq);
+        let mut number = 0;
+        while let Some(poly) = self.close_next(number) {
+            number += 1;
+            let Some((tile, index)) = mesh.resolve(poly) else {
+                continue;
+            };
+            let first_cell = self.first_cell(poly, tile);
+            let (edges, ring) = (tile.poly_edges(index), tile.poly_ring(index));
+            edge_distances_sq(ring, center, &mut self.distances);
+            let sides = &tile.data().edge_portal_sides[edges.clone()];
+            let neighbors = &tile.data().edge_neighbors[edges];
+            for (edge, &neighbor) in neighbors.iter().enumerate() {
+                let distance_sq = self.distances[edge];
+                if neighbor > 0 {
+                    // A way through and a wall alike are nothing beyond the radius.
+                    if distance_sq > radius_sq {
+                        continue;
+                    }
+                    let target = (neighbor - 1) as usize;
+                    if filter.passes(tile.poly_flags[target], tile.poly_area[target]) {
+                        let poly = PolyRef::from_parts(poly.salt(), poly.slot(), target as u32);
+                        self.find(first_cell + target, poly, distance_sq, number - 1);
+                        continue;
+                    }
+                } else if sides[edge] != NO_PORTAL {
+                    border_pieces(mesh, tile, index, edge, filter, |piece| {
+                        nearest.offer_piece(poly, &piece, center);
+                    });
+                    continue;
+                }
+                if distance_sq <= nearest.distance_sq {
+                    let (a, b) = edge_ends(tile, index, edge);
+                    nearest.offer_piece(poly, &Piece::whole(edge, a, b), center);
+                }
+            }
+            for link in tile.poly_links(index) {
+                if link.kind == LinkKind::Portal {
+                    if let Some((key, cell)) = self.across(mesh, filter, (tile, index), link) {
+                        self.find(cell, link.target, key, number - 1);
+                    }
+                }
+            }
+        }
+        self.end_flood(mesh, filter).then_some(nearest)
     }
 
     /// The scan of [`distance_to_wall`](Self::distance_to_wall) over the polygons a sliced circle
@@ -88,59 +153,19 @@ impl AreaSearch {
         filter: &F,
     ) -> WallHit {
         let (center, radius) = (self.shape.reference, self.shape.radius);
-        let mut hit = WallHit {
-            status: self.status(),
-            distance: radius,
-            edge: -1,
-            ..WallHit::default()
-        };
-        let mut best_sq = radius * radius;
-        let mut best_fraction = f64::INFINITY;
+        let mut nearest = NearestWall::within(radius * radius);
         for poly in self.found() {
             let Some((tile, index)) = mesh.resolve(poly) else {
                 continue;
             };
             let (low, high) = (tile.bounds_min[index], tile.bounds_max[index]);
-            if box_distance_sq(low, high, center) > best_sq {
-                continue;
+            if box_distance_sq(low, high, center) <= nearest.distance_sq {
+                for_each_wall_piece(mesh, tile, index, filter, |piece| {
+                    nearest.offer_piece(poly, &piece, center);
+                });
             }
-            for_each_wall_piece(mesh, tile, index, filter, |piece| {
-                let (low, high) = ends_in_order(piece.a, piece.b);
-                if box_distance_sq(low, high, center) > best_sq {
-                    return;
-                }
-                let along = nearest_parameter(piece.a, piece.b, center);
-                let point = lerp(piece.a, piece.b, along);
-                let distance_sq = distance_xz_sq(point, center);
-                if distance_sq > best_sq {
-                    return;
-                }
-                let fraction = piece.from + (piece.to - piece.from) * along;
-                let edge = piece.edge as i32;
-                let earlier = (poly, edge) < (hit.poly, hit.edge)
-                    || ((poly, edge) == (hit.poly, hit.edge) && fraction < best_fraction);
-                if distance_sq == best_sq && hit.found && !earlier {
-                    return;
-                }
-                best_sq = distance_sq;
-                best_fraction = fraction;
-                hit.found = true;
-                hit.point = point;
-                hit.poly = poly;
-                hit.edge = edge;
-            });
         }
-        if let (true, Some((tile, index))) = (hit.found, mesh.resolve(hit.poly)) {
-            hit.distance = best_sq.sqrt();
-            let (mut nx, mut nz) = (center.x - hit.point.x, center.z - hit.point.z);
-            if nx == 0.0 && nz == 0.0 {
-                let (a, b) = edge_ends(tile, index, hit.edge as usize);
-                (nx, nz) = (a.z - b.z, b.x - a.x);
-            }
-            let length = (nx * nx + nz * nz).sqrt();
-            hit.normal = DVec3::new(nx / length, 0.0, nz / length);
-        }
-        hit
+        nearest.finish(mesh, self.status(), center, radius)
     }
 
     /// The wall pieces within `radius` of `center`, nearest first, from all polygons that a circle
@@ -210,6 +235,82 @@ impl AreaSearch {
     }
 }
 
+/// The nearest wall so far.
+struct NearestWall {
+    distance_sq: f64,
+    /// Where on the edge.
+    fraction: f64,
+    point: DVec3,
+    /// Invalid while there is none.
+    poly: PolyRef,
+    edge: i32,
+}
+
+impl NearestWall {
+    const fn within(radius_sq: f64) -> Self {
+        Self {
+            distance_sq: radius_sq,
+            fraction: f64::INFINITY,
+            point: DVec3::ZERO,
+            poly: PolyRef::INVALID,
+            edge: -1,
+        }
+    }
+
+    /// Takes a piece that is nearer, or as near and earlier by (polygon, edge, fraction).
+    #[inline]
+    fn offer_piece(&mut self, poly: PolyRef, piece: &Piece, center: DVec3) {
+        let (low, high) = ends_in_order(piece.a, piece.b);
+        if box_distance_sq(low, high, center) > self.distance_sq {
+            return;
+        }
+        let along = nearest_parameter(piece.a, piece.b, center);
+        let point = lerp(piece.a, piece.b, along);
+        let distance_sq = distance_xz_sq(point, center);
+        if distance_sq > self.distance_sq {
+            return;
+        }
+        let fraction = piece.from + (piece.to - piece.from) * along;
+        let edge = piece.edge as i32;
+        let (this, other) = ((poly, edge), (self.poly, self.edge));
+        let earlier = this < other || (this == other && fraction < self.fraction);
+        if distance_sq == self.distance_sq && self.poly.is_valid() && !earlier {
+            return;
+        }
+        *self = Self {
+            distance_sq,
+            fraction,
+            point,
+            poly,
+            edge,
+        };
+    }
+
+    fn finish(&self, mesh: &TiledMesh, status: AreaStatus, center: DVec3, radius: f64) -> WallHit {
+        let mut hit = WallHit {
+            status,
+            distance: radius,
+            edge: -1,
+            ..WallHit::default()
+        };
+        if let Some((tile, index)) = mesh.resolve(self.poly) {
+            hit.found = true;
+            hit.point = self.point;
+            hit.poly = self.poly;
+            hit.edge = self.edge;
+            hit.distance = self.distance_sq.sqrt();
+            let (mut nx, mut nz) = (center.x - hit.point.x, center.z - hit.point.z);
+            if nx == 0.0 && nz == 0.0 {
+                let (a, b) = edge_ends(tile, index, hit.edge as usize);
+                (nx, nz) = (a.z - b.z, b.x - a.x);
+            }
+            let length = (nx * nx + nz * nz).sqrt();
+            hit.normal = DVec3::new(nx / length, 0.0, nz / length);
+        }
+        hit
+    }
+}
+
 /// Squared X/Z distance of a box, less what rounding could make of a point on an edge in it.
 #[inline]
 fn box_distance_sq(low: DVec3, high: DVec3, center: DVec3) -> f64 {
@@ -267,6 +368,18 @@ pub(super) struct Piece {
     pub(super) b: DVec3,
 }
 
+impl Piece {
+    fn whole(edge: usize, a: DVec3, b: DVec3) -> Self {
+        Self {
+            edge,
+            from: 0.0,
+            to: 1.0,
+            a,
+            b,
+        }
+    }
+}
+
 /// Calls `visit` with every wall piece of a polygon: edges in order, pieces along the edge.
 #[inline]
 pub(super) fn for_each_wall_piece<F: Filter + ?Sized>(
@@ -286,54 +399,61 @@ pub(super) fn for_each_wall_piece<F: Filter + ?Sized>(
                 continue;
             }
         }
-        let (a, b) = edge_ends(tile, index, edge);
         if neighbor > 0 || side == NO_PORTAL {
-            visit(Piece {
-                edge,
-                from: 0.0,
-                to: 1.0,
-                a,
-                b,
-            });
-            continue;
+            let (a, b) = edge_ends(tile, index, edge);
+            visit(Piece::whole(edge, a, b));
+        } else {
+            border_pieces(mesh, tile, index, edge, filter, &mut visit);
         }
-        // Walk along the edge in 255ths: skip what links cover, stop at the next link's start.
-        let open = || {
-            tile.poly_links(index).iter().filter(|link| {
-                link.kind == LinkKind::Portal
-                    && usize::from(link.edge) == edge
-                    && accepts(mesh, link.target, filter)
-            })
-        };
-        let mut at = 0_u8;
-        loop {
-            while let Some(to) = open()
-                .filter(|link| link.range_min <= at && link.range_max > at)
-                .map(|link| link.range_max)
-                .max()
-            {
-                at = to;
-            }
-            if at == u8::MAX {
-                break;
-            }
-            let next = open()
-                .map(|link| link.range_min)
-                .filter(|&from| from > at)
-                .min()
-                .unwrap_or(u8::MAX);
-            let (from, to) = (f64::from(at) / 255.0, f64::from(next) / 255.0);
-            visit(Piece {
-                edge,
-                from,
-                to,
-                a: lerp(a, b, from),
-                b: lerp(a, b, to),
-            });
-            at = next;
-            if at == u8::MAX {
-                break;
-            }
+    }
+}
+
+/// Calls `visit` with the pieces of a tile-border edge: what no link to an accepted polygon covers.
+fn border_pieces<F: Filter + ?Sized>(
+    mesh: &TiledMesh,
+    tile: &Tile,
+    index: usize,
+    edge: usize,
+    filter: &F,
+    mut visit: impl FnMut(Piece),
+) {
+    let (a, b) = edge_ends(tile, index, edge);
+    // Walk along the edge in 255ths: skip what links cover, stop at the next link's start.
+    let open = || {
+        tile.poly_links(index).iter().filter(|link| {
+            link.kind == LinkKind::Portal
+                && usize::from(link.edge) == edge
+                && accepts(mesh, link.target, filter)
+        })
+    };
+    let mut at = 0_u8;
+    loop {
+        while let Some(to) = open()
+            .filter(|link| link.range_min <= at && link.range_max > at)
+            .map(|link| link.range_max)
+            .max()
+        {
+            at = to;
+        }
+        if at == u8::MAX {
+            break;
+        }
+        let next = open()
+            .map(|link| link.range_min)
+            .filter(|&from| from > at)
+            .min()
+            .unwrap_or(u8::MAX);
+        let (from, to) = (f64::from(at) / 255.0, f64::from(next) / 255.0);
+        visit(Piece {
+            edge,
+            from,
+            to,
+            a: lerp(a, b, from),
+            b: lerp(a, b, to),
+        });
+        at = next;
+        if at == u8::MAX {
+            break;
         }
     }
 }

@@ -91,7 +91,7 @@ struct Question {
     start: DVec3,
     end: DVec3,
     min_cost: f64,
-    edit_count: u64,
+    revision: u64,
     max_nodes: u32,
     iterations: u64,
     node_limit_reached: bool,
@@ -123,7 +123,7 @@ impl PathSearch {
                 start: DVec3::ZERO,
                 end: DVec3::ZERO,
                 min_cost: 0.0,
-                edit_count: 0,
+                revision: 0,
                 max_nodes,
                 iterations: 0,
                 node_limit_reached: false,
@@ -204,7 +204,7 @@ impl PathSearch {
         } else {
             0.0
         };
-        question.edit_count = mesh.edit_count();
+        question.revision = mesh.revision();
         question.node_limit_reached = false;
         question.open.clear();
         question.terminal = None;
@@ -231,15 +231,15 @@ impl PathSearch {
     /// Goes on for at most `max_iterations` expansions. However a search is cut into updates, the
     /// result is the same bits. `filter` must answer as it did in [`begin`](Self::begin).
     ///
-    /// If the mesh was edited since the last call the search starts again on the mesh as it is
-    /// (expansions keep counting).
+    /// If this is not the mesh of the last call as it was then, the search starts again on the mesh as
+    /// it is (expansions keep counting).
     pub fn update<F: Filter + ?Sized>(
         &mut self,
         mesh: &TiledMesh,
         filter: &F,
         max_iterations: u32,
     ) -> QueryStatus {
-        if self.status == QueryStatus::InProgress && self.question.edit_count != mesh.edit_count() {
+        if self.status == QueryStatus::InProgress && self.question.revision != mesh.revision() {
             self.restart(mesh, filter);
         }
         if self.status == QueryStatus::InProgress {

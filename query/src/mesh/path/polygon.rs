@@ -7,7 +7,7 @@
 //! then opened again.
 
 use super::super::filter::Filter;
-use super::super::outline::edge_ends;
+use super::super::outline::{MAX_VERTICES, edge_ends};
 use super::super::status::QueryStatus;
 use super::{NO_NODE, Question, TERMINAL, off_mesh_crossing, travel_cost};
 use core::ops::Range;
@@ -18,8 +18,6 @@ use throng_soa::world::distance3;
 /// Estimates below the expanded node's by more than this factor cannot be improved from it: they
 /// are at most the estimate of every route through it, up to rounding of a few parts in 10^16.
 const SETTLED: f64 = 1.0 - 1e-12;
-/// Most edges of a polygon.
-const MAX_VERTICES: usize = 16;
 
 /// A polygon's node. One row is one cache line: an expansion reads all of its own row, and a
 /// relaxation that succeeds writes all of another.
