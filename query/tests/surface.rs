@@ -144,10 +144,11 @@ fn plain_height(tile: &Tile, poly: usize, x: f64, z: f64) -> f64 {
 }
 
 #[test]
-fn heights_through_the_lookup_grid_are_those_of_the_plain_scan() {
-    let (mut gridded, mut plain) = (0, 0);
-    for seed in 0..10 {
-        let mesh = build(&Plan { seed, ..WILD });
+fn heights_of_level_and_gridded_polygons_are_those_of_the_plain_scan() {
+    let (mut gridded, mut plain, mut level) = (0, 0, 0);
+    for seed in 0..20 {
+        let style = if seed < 10 { WILD } else { PLAIN };
+        let mesh = build(&Plan { seed, ..style });
         let mut rng = SplitMix64::new(seed);
         for poly in all_polys(&mesh) {
             let (tile, index) = mesh.resolve(poly).unwrap();
@@ -158,8 +159,13 @@ fn heights_through_the_lookup_grid_are_those_of_the_plain_scan() {
                 let z = rng.range(low.z - 0.1, high.z + 0.1);
                 let height = surface_height(tile, index, x, z);
                 assert_eq!(height.to_bits(), plain_height(tile, index, x, z).to_bits());
-                gridded += usize::from(large);
-                plain += usize::from(!large);
+                if tile.level_height[index].is_nan() {
+                    gridded += usize::from(large);
+                    plain += usize::from(!large);
+                } else {
+                    assert!(!large);
+                    level += 1;
+                }
             }
             for &corner in tile.poly_ring(index) {
                 let height = surface_height(tile, index, corner.x, corner.z);
@@ -171,7 +177,10 @@ fn heights_through_the_lookup_grid_are_those_of_the_plain_scan() {
             }
         }
     }
-    assert!(gridded > 5000 && plain > 5000, "{gridded} {plain}");
+    assert!(
+        gridded > 5000 && plain > 5000 && level > 5000,
+        "{gridded} {plain} {level}"
+    );
 }
 
 #[test]

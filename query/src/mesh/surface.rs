@@ -3,8 +3,8 @@
 //! In: a tile, a polygon and an X/Z position. Out: a height on the polygon's detail triangles, or
 //! on its fan where it has none. The first triangle in index order that holds the point (with a
 //! barycentric tolerance of 1e-9) decides; a point that rounding left in none takes the plane of
-//! the triangle it violates least. Large details are looked up through the tile's grid, which
-//! never changes the answer.
+//! the triangle it violates least. Level polygons have one height; large details are looked up through
+//! the tile's grid; neither changes the answer.
 
 use super::outline::{outline_contains, outline_nearest};
 use throng_soa::DVec3;
@@ -71,8 +71,11 @@ pub fn closest_point_on_tile_poly(tile: &Tile, poly: usize, point: DVec3) -> Clo
 /// it the plane of the nearest triangle goes on. NaN when the tile has no such polygon.
 #[must_use]
 pub fn surface_height(tile: &Tile, poly: usize, x: f64, z: f64) -> f64 {
-    if poly >= tile.poly_count() {
+    let Some(&level) = tile.level_height.get(poly) else {
         return f64::NAN;
+    };
+    if !level.is_nan() {
+        return level;
     }
     let triangles = Triangles::of(tile, poly);
     if let Some(candidates) = tile.detail_grids.candidates(poly, x, z) {

@@ -1,7 +1,7 @@
 //! Lookup grids over the detail triangles of large polygons: a point finds the few triangles that
 //! can hold it without walking all of them.
 //!
-//! Each polygon with at least [`MIN_TRIANGLES`] triangles gets `d × d` cells over the box of its
+//! Each polygon with at least [`MIN_TRIANGLES`] triangles that is not level gets `d × d` cells over the box of its
 //! detail, `d` from 2 to 32. A cell lists, in triangle order, every triangle whose widened box
 //! touches the widened cell, and every ill-shaped triangle, whose tolerance can reach farther than
 //! any box. So the first listed triangle that holds a point is the first of all that hold it.
@@ -38,9 +38,13 @@ pub struct DetailGrids {
 }
 
 impl DetailGrids {
-    /// Builds the grids of a validated tile. `corner(poly, triangle, k)` gives the world position
-    /// of a triangle's corner.
-    pub(super) fn build(data: &TileData, corner: impl Fn(usize, usize, usize) -> DVec3) -> Self {
+    /// Builds the grids of a validated tile. `is_level(poly)` says which polygons need none;
+    /// `corner(poly, triangle, k)` gives the world position of a triangle's corner.
+    pub(super) fn build(
+        data: &TileData,
+        is_level: impl Fn(usize) -> bool,
+        corner: impl Fn(usize, usize, usize) -> DVec3,
+    ) -> Self {
         let mut grids = Self::default();
         if data
             .detail_meshes
@@ -58,7 +62,7 @@ impl DetailGrids {
         }
         grids.poly_grid = vec![NO_GRID; data.detail_meshes.len()];
         for (poly, mesh) in data.detail_meshes.iter().enumerate() {
-            if mesh.triangle_count >= MIN_TRIANGLES {
+            if mesh.triangle_count >= MIN_TRIANGLES && !is_level(poly) {
                 let triangles = (0..usize::from(mesh.triangle_count))
                     .map(|t| [corner(poly, t, 0), corner(poly, t, 1), corner(poly, t, 2)])
                     .collect::<Vec<_>>();

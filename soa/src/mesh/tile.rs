@@ -41,7 +41,10 @@ pub struct TileGeometry {
     pub tile_max: DVec3,
     /// Hierarchy over the polygon boxes.
     pub tree: PolyTree,
-    /// Lookup grids over large detail meshes.
+    /// The height of each polygon whose corners, those of its detail among them, all lie at one
+    /// height; NaN for the others.
+    pub level_height: Vec<f64>,
+    /// Lookup grids over large detail meshes that are not level.
     pub detail_grids: DetailGrids,
 }
 
@@ -119,15 +122,38 @@ impl NavTile {
                 tile_min,
                 tile_max,
                 tree,
+                level_height: Vec::new(),
                 detail_grids: DetailGrids::default(),
             },
             portals,
             data,
         };
-        tile.geometry.detail_grids = DetailGrids::build(&tile.data, |poly, triangle, corner| {
-            tile.detail_corner(poly, triangle, corner)
-        });
+        tile.geometry.level_height = (0..polys).map(|poly| tile.find_level(poly)).collect();
+        let level = &tile.level_height;
+        tile.geometry.detail_grids = DetailGrids::build(
+            &tile.data,
+            |poly| !level[poly].is_nan(),
+            |poly, triangle, corner| tile.detail_corner(poly, triangle, corner),
+        );
         tile
+    }
+
+    /// The one height of a polygon's corners, or NaN. Interpolated between equal heights, that is the
+    /// height everywhere, to the bit; but a negative zero could become a positive one, so that is no
+    /// level.
+    fn find_level(&self, poly: usize) -> f64 {
+        let mesh = self.data.detail_meshes[poly];
+        let (first, count) = (mesh.vertex_base as usize, usize::from(mesh.vertex_count));
+        let extra = &self.data.detail_vertices[first..first + count];
+        let ring = self.poly_ring(poly).iter().map(|corner| corner.y);
+        let mut heights = ring.chain(extra.iter().map(|&local| to_world(self.origin, local).y));
+        let level = heights.next().unwrap_or(f64::NAN);
+        let same = heights.all(|height| height.to_bits() == level.to_bits());
+        if same && level.to_bits() != (-0.0_f64).to_bits() {
+            level
+        } else {
+            f64::NAN
+        }
     }
 
     /// The arrays the tile was made from, areas and flags as built.
