@@ -318,6 +318,10 @@ fn read_body(
     data: &mut TileData,
 ) -> Result<(), DataError> {
     data.vertices = read_triples(reader, "vertices", vertices)?;
+    data.poly_vertex_counts.reserve_exact(polys);
+    data.poly_areas.reserve_exact(polys);
+    data.poly_flags.reserve_exact(polys);
+    data.detail_meshes.reserve_exact(polys);
     for _ in 0..polys {
         data.poly_vertex_counts
             .push(reader.u8("polygon vertex count")?);

@@ -70,6 +70,7 @@ pub struct OffMeshEnds {
 pub(super) struct PortalEdge {
     poly: u32,
     edge: u8,
+    side: u8,
     /// Along the boundary, from the edge's first vertex to its second.
     u: [f64; 2],
     /// Local heights at the two vertices.
@@ -95,9 +96,24 @@ impl PortalEdge {
     }
 }
 
-/// The portal edges of a tile by side, in (polygon, edge) order.
-pub(super) fn portal_edges(data: &TileData, first: &[u32]) -> [Vec<PortalEdge>; 4] {
-    let mut portals: [Vec<PortalEdge>; 4] = Default::default();
+/// The portal edges of a tile, those of each side together, in (polygon, edge) order.
+#[derive(Clone, Debug)]
+pub(super) struct TilePortals {
+    edges: Vec<PortalEdge>,
+    /// Prefix offsets of the sides.
+    first: [u32; 5],
+}
+
+impl TilePortals {
+    pub(super) fn of_side(&self, side: usize) -> &[PortalEdge] {
+        &self.edges[self.first[side] as usize..self.first[side + 1] as usize]
+    }
+}
+
+/// The portal edges of a tile whose polygons have the prefix offsets `first`.
+pub(super) fn portal_edges(data: &TileData, first: &[u32]) -> TilePortals {
+    let mut edges = Vec::new();
+    let mut counts = [0_u32; 5];
     for poly in 0..data.poly_vertex_counts.len() {
         let range = first[poly] as usize..first[poly + 1] as usize;
         let ring = &data.poly_indices[range.clone()];
@@ -108,15 +124,25 @@ pub(super) fn portal_edges(data: &TileData, first: &[u32]) -> [Vec<PortalEdge>; 
             let a = data.vertices[usize::from(ring[i])];
             let b = data.vertices[usize::from(ring[(i + 1) % ring.len()])];
             let along = if side == 0 || side == 2 { 2 } else { 0 };
-            portals[usize::from(side)].push(PortalEdge {
+            counts[usize::from(side) + 1] += 1;
+            edges.push(PortalEdge {
                 poly: poly as u32,
                 edge: i as u8,
+                side,
                 u: [f64::from(a[along]), f64::from(b[along])],
                 y: [f64::from(a[1]), f64::from(b[1])],
             });
         }
     }
-    portals
+    // Stable: the order within a side stays.
+    edges.sort_by_key(|portal| portal.side);
+    for side in 0..4 {
+        counts[side + 1] += counts[side];
+    }
+    TilePortals {
+        edges,
+        first: counts,
+    }
 }
 
 /// Most links over a border between two tile columns, per portal on it. Portals that do not overlap
@@ -147,8 +173,10 @@ pub(super) fn links_are_bounded(
             return true;
         };
         let facing = || mesh.column(nx, nz).iter().filter_map(|&s| mesh.tile(s));
-        let portals: usize = own().map(|tile| tile.portals[side].len()).sum();
-        let opposite: usize = facing().map(|tile| tile.portals[side ^ 2].len()).sum();
+        let portals: usize = own().map(|tile| tile.portals.of_side(side).len()).sum();
+        let opposite: usize = facing()
+            .map(|tile| tile.portals.of_side(side ^ 2).len())
+            .sum();
         let most = LINKS_PER_PORTAL * (portals + opposite) + FREE_LINKS;
         let pairs = portals.saturating_mul(opposite);
         if pairs <= most {
@@ -160,8 +188,8 @@ pub(super) fn links_are_bounded(
         let mut links = 0;
         for tile in own() {
             for other in facing() {
-                for portal in &tile.portals[side] {
-                    for across in &other.portals[side ^ 2] {
+                for portal in tile.portals.of_side(side) {
+                    for across in other.portals.of_side(side ^ 2) {
                         let (a, b) = (tile.origin.y, other.origin.y);
                         links += usize::from(shared_range(portal, a, across, b, climb).is_some());
                     }
@@ -244,12 +272,12 @@ fn portal_links(mesh: &TiledMesh, tile: &Tile, links: &mut Vec<(u32, Link)>) {
         if neighbors.is_empty() {
             continue;
         }
-        for portal in &tile.portals[side] {
+        for portal in tile.portals.of_side(side) {
             for &slot in neighbors {
                 let Some(other) = mesh.tile(slot) else {
                     continue;
                 };
-                for facing in &other.portals[side ^ 2] {
+                for facing in other.portals.of_side(side ^ 2) {
                     let range = shared_range(portal, tile.origin.y, facing, other.origin.y, climb);
                     if let Some((range_min, range_max)) = range {
                         let link = Link {

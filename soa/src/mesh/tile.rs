@@ -12,7 +12,7 @@ use super::data::TileData;
 use super::detail_grid::DetailGrids;
 use super::format;
 use super::params::MeshParams;
-use super::stitch::{Link, PortalEdge, portal_edges};
+use super::stitch::{Link, TilePortals, portal_edges};
 use super::tree::PolyTree;
 use super::validate::check_tile;
 use crate::digest::sha256;
@@ -57,7 +57,7 @@ pub struct NavTile {
     /// Computed when first asked for.
     content_id: OnceLock<[u8; 32]>,
     geometry: TileGeometry,
-    pub(super) portals: [Vec<PortalEdge>; 4],
+    pub(super) portals: TilePortals,
 }
 
 impl Deref for NavTile {

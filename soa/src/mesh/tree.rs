@@ -42,12 +42,20 @@ impl PolyTree {
             order: (0..min.len() as u32).collect(),
         };
         if !min.is_empty() {
-            tree.split(min, max, 0, min.len());
+            tree.split(min, max, &mut Vec::with_capacity(min.len()), 0, min.len());
         }
         tree
     }
 
-    fn split(&mut self, min: &[DVec3], max: &[DVec3], first: usize, end: usize) {
+    /// Appends the node over the places `first..end` of the order and those beneath it.
+    fn split(
+        &mut self,
+        min: &[DVec3],
+        max: &[DVec3],
+        keys: &mut Vec<(i64, u32)>,
+        first: usize,
+        end: usize,
+    ) {
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         for &poly in &self.order[first..end] {
             low = low.min(min[poly as usize]);
@@ -71,12 +79,19 @@ impl PolyTree {
             } else {
                 1
             };
-            let center = |poly: u32| min[poly as usize][axis] + max[poly as usize][axis];
-            self.order[first..end]
-                .sort_unstable_by(|&a, &b| center(a).total_cmp(&center(b)).then(a.cmp(&b)));
+            let order = &mut self.order[first..end];
+            keys.clear();
+            keys.extend(order.iter().map(|&poly| {
+                let center = min[poly as usize][axis] + max[poly as usize][axis];
+                (in_order(center), poly)
+            }));
+            keys.sort_unstable();
+            for (place, &(_, poly)) in order.iter_mut().zip(&*keys) {
+                *place = poly;
+            }
             let middle = first + (end - first) / 2;
-            self.split(min, max, first, middle);
-            self.split(min, max, middle, end);
+            self.split(min, max, keys, first, middle);
+            self.split(min, max, keys, middle, end);
         }
         self.nodes[node].skip = self.nodes.len() as u32;
     }
@@ -105,6 +120,12 @@ impl PolyTree {
             at = node.skip as usize;
         }
     }
+}
+
+/// A number that compares as [`f64::total_cmp`] does.
+fn in_order(value: f64) -> i64 {
+    let bits = value.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
 #[cfg(test)]

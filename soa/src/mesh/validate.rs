@@ -181,6 +181,9 @@ fn check_polygon(data: &TileData, first: &[u32], poly: usize) -> Result<(), Data
         points[i] = [f64::from(x), f64::from(z)];
     }
     let points = &points[..ring.len()];
+    if is_strictly_convex(points) {
+        return Ok(());
+    }
     for i in 0..points.len() {
         let j = if i + 1 == points.len() { 0 } else { i + 1 };
         if points[i] == points[j] {
@@ -212,7 +215,33 @@ fn check_polygon(data: &TileData, first: &[u32], poly: usize) -> Result<(), Data
     Ok(())
 }
 
-fn check_detail(data: &TileData, largest: &RangeMax, poly: usize) -> Result<(), DataError> {
+/// Whether a ring turns left at every corner and goes round once. Most polygons do, and then no vertex
+/// lies right of any edge; the others need a look at every pair. Going round, a ring changes its
+/// direction along X twice per turn: how often it does says how often it goes round.
+fn is_strictly_convex(points: &[[f64; 2]]) -> bool {
+    let [.., b, c] = points else {
+        return false;
+    };
+    let (mut a, mut b) = (*b, *c);
+    let (mut changes, mut forward) = (0, None);
+    let mut first_forward = None;
+    for &c in points {
+        if orient2d(a, b, c) <= 0.0 {
+            return false;
+        }
+        if c[0] != b[0] {
+            let ahead = c[0] > b[0];
+            changes += u32::from(forward.is_some_and(|before| before != ahead));
+            forward = Some(ahead);
+            first_forward = first_forward.or(forward);
+        }
+        (a, b) = (b, c);
+    }
+    changes += u32::from(forward != first_forward);
+    changes == 2
+}
+
+fn check_detail(data: &TileData, largest: &RangeMax<'_>, poly: usize) -> Result<(), DataError> {
     let mesh = data.detail_meshes[poly];
     let name = || format!("polygon {poly} detail");
     let vertices_end = u64::from(mesh.vertex_base) + u64::from(mesh.vertex_count);
@@ -235,16 +264,31 @@ fn check_detail(data: &TileData, largest: &RangeMax, poly: usize) -> Result<(), 
 }
 
 /// The largest corner index of any run of detail triangles. Polygons may share triangles, so
-/// looking at each one's run anew could take the product of the two counts.
-struct RangeMax {
-    /// `levels[k][i]` is the largest over the `2^k` triangles from `i` on.
+/// looking at each one's run anew could take the product of the two counts; where together they name
+/// no more triangles than there are, it cannot.
+struct RangeMax<'t> {
+    triangles: &'t [[u8; 4]],
+    /// `levels[k][i]` is the largest over the `2^k` triangles from `i` on; empty when runs are looked
+    /// at one by one.
     levels: Vec<Vec<u8>>,
 }
 
-impl RangeMax {
-    fn of_corners(data: &TileData) -> Self {
-        let largest = |t: &[u8; 4]| t[0].max(t[1]).max(t[2]);
-        let mut levels: Vec<Vec<u8>> = vec![data.detail_triangles.iter().map(largest).collect()];
+fn largest_corner(t: &[u8; 4]) -> u8 {
+    t[0].max(t[1]).max(t[2])
+}
+
+impl<'t> RangeMax<'t> {
+    fn of_corners(data: &'t TileData) -> Self {
+        let triangles = &data.detail_triangles;
+        let named = data.detail_meshes.iter();
+        let named: usize = named.map(|mesh| usize::from(mesh.triangle_count)).sum();
+        if named <= triangles.len() {
+            return Self {
+                triangles,
+                levels: Vec::new(),
+            };
+        }
+        let mut levels: Vec<Vec<u8>> = vec![triangles.iter().map(largest_corner).collect()];
         let longest = data.detail_meshes.iter().map(|m| m.triangle_count).max();
         let mut width = 1;
         while 2 * width <= usize::from(longest.unwrap_or(0)) {
@@ -254,11 +298,14 @@ impl RangeMax {
             levels.push(next);
             width *= 2;
         }
-        Self { levels }
+        Self { triangles, levels }
     }
 
     /// The largest of `run`, which lies inside the array; `None` for an empty run.
     fn over(&self, run: Range<usize>) -> Option<u8> {
+        if self.levels.is_empty() {
+            return self.triangles.get(run)?.iter().map(largest_corner).max();
+        }
         let level = run.len().checked_ilog2()? as usize;
         let row = self.levels.get(level)?;
         let (low, high) = (row.get(run.start)?, row.get(run.end - (1 << level))?);
@@ -378,4 +425,39 @@ fn check_off_mesh(data: &TileData, params: &MeshParams) -> Result<(), DataError>
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::SplitMix64;
+
+    #[test]
+    fn a_ring_is_strictly_convex_when_all_others_lie_left_of_each_edge() {
+        let mut rng = SplitMix64::new(21);
+        let mut found = [0; 2];
+        for round in 0..200_000 {
+            let count = 3 + round % 5;
+            let mut at = || rng.next_below(6) as f64 - 2.0;
+            let ring: Vec<[f64; 2]> = (0..count).map(|_| [at(), at()]).collect();
+            let next = |i: usize| (i + 1) % count;
+            let expected = (0..count).all(|i| {
+                let mut others = (0..count).filter(|&k| k != i && k != next(i));
+                others.all(|k| orient2d(ring[i], ring[next(i)], ring[k]) > 0.0)
+            });
+            assert_eq!(is_strictly_convex(&ring), expected, "{ring:?}");
+            found[usize::from(expected)] += 1;
+        }
+        assert!(found[1] > 1000, "{found:?}");
+        // Turns left everywhere and goes round twice.
+        let star = [
+            [0.0, 3.0],
+            [-2.0, -3.0],
+            [3.0, 1.0],
+            [-3.0, 1.0],
+            [2.0, -3.0],
+        ];
+        assert!((0..5).all(|i| orient2d(star[i], star[(i + 1) % 5], star[(i + 2) % 5]) > 0.0));
+        assert!(!is_strictly_convex(&star));
+    }
 }
