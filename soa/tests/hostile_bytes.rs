@@ -19,7 +19,7 @@ use common::{all_links, lived_in, params, rich};
 use counting::bytes_asked;
 use proptest::prelude::*;
 use throng_soa::error::{DataError, DataErrorKind, Location};
-use throng_soa::mesh::format::{mesh_bytes, read_mesh, read_tile, tile_bytes};
+use throng_soa::mesh::format::{mesh_bytes, read_mesh, read_mesh_parallel, read_tile, tile_bytes};
 use throng_soa::mesh::snapshot::{read_snapshot, snapshot_bytes};
 use throng_soa::mesh::{MeshParams, NavTile, TileData, TiledMesh};
 
@@ -59,6 +59,10 @@ impl Form {
             Self::Snapshot => read_snapshot(bytes).map(|mesh| snapshot_bytes(&mesh)),
         });
         let most = 64 * bytes.len() as u64 + (1 << 20);
+        if self == Self::Mesh {
+            let parallel = read_mesh_parallel(bytes).map(|mesh| mesh_bytes(&mesh));
+            assert_eq!(parallel, result);
+        }
         assert!(
             asked < most,
             "{self:?}: {} bytes in, {asked} asked for",

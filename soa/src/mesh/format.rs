@@ -12,6 +12,7 @@ use super::tile::{NavTile, Tile};
 use super::tiled::TiledMesh;
 use crate::bytes::{Length, Reader, Sink, Writer};
 use crate::error::{DataError, DataErrorKind};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 const TILE_MAGIC: [u8; 4] = *b"ONPT";
@@ -83,6 +84,18 @@ pub fn write_mesh<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh) {
 /// # Errors
 /// As [`read_tile`], and two tiles at one position.
 pub fn read_mesh(bytes: &[u8]) -> Result<TiledMesh, DataError> {
+    read_mesh_on(bytes, false)
+}
+
+/// [`read_mesh`], the tiles read and checked by the current rayon pool: the same mesh, the same error.
+///
+/// # Errors
+/// As [`read_mesh`].
+pub fn read_mesh_parallel(bytes: &[u8]) -> Result<TiledMesh, DataError> {
+    read_mesh_on(bytes, true)
+}
+
+fn read_mesh_on(bytes: &[u8], parallel: bool) -> Result<TiledMesh, DataError> {
     let mut reader = Reader::new(MESH_FORMAT, bytes);
     reader.magic(MESH_MAGIC)?;
     reader.version(FORMAT_VERSION)?;
@@ -90,22 +103,38 @@ pub fn read_mesh(bytes: &[u8]) -> Result<TiledMesh, DataError> {
     let params = MeshParams::read(&mut reader)?;
     let fingerprint = params.fingerprint();
     let count = reader.count("slot count", 5, MAX_SLOTS as usize)?;
-    let mut slots = Vec::with_capacity(count);
-    for _ in 0..count {
-        let salt = read_salt(&mut reader)?;
-        let tile = if reader.flag("tile present")? {
-            Some(Tile::new(Arc::new(read_sized_tile(
-                &mut reader,
-                &params,
-                &fingerprint,
-            )?)))
-        } else {
-            None
-        };
-        slots.push((salt, tile));
-    }
+    let mut parts = Vec::with_capacity(count);
+    let ended = (0..count).try_for_each(|_| {
+        parts.push(read_slot(&mut reader)?);
+        Ok(())
+    });
+    let read = |(salt, part): (u32, Option<Reader<'_>>)| {
+        let tile = part.map(|part| read_part(part, &params, &fingerprint));
+        let tile = tile.transpose()?.map(|tile| Tile::new(Arc::new(tile)));
+        Ok((salt, tile))
+    };
+    let slots: Vec<Result<(u32, Option<Tile>), DataError>> = if parallel {
+        parts.into_par_iter().map(read).collect()
+    } else {
+        parts.into_iter().map(read).collect()
+    };
+    // A broken tile comes before whatever ended the slots behind it.
+    let slots = slots.into_iter().collect::<Result<Vec<_>, DataError>>()?;
+    ended?;
     reader.finish()?;
     finish_mesh(&reader, params, slots)
+}
+
+/// A slot's generation and the bytes of its tile.
+fn read_slot<'b>(reader: &mut Reader<'b>) -> Result<(u32, Option<Reader<'b>>), DataError> {
+    let salt = read_salt(reader)?;
+    let part = if reader.flag("tile present")? {
+        let length = reader.u32("tile length")? as usize;
+        Some(reader.part(TILE_FORMAT, "tile", length)?)
+    } else {
+        None
+    };
+    Ok((salt, part))
 }
 
 pub(super) fn finish_mesh(
@@ -143,7 +172,18 @@ pub(super) fn read_sized_tile(
     fingerprint: &[u8; 16],
 ) -> Result<NavTile, DataError> {
     let length = reader.u32("tile length")? as usize;
-    let mut part = reader.part(TILE_FORMAT, "tile", length)?;
+    read_part(
+        reader.part(TILE_FORMAT, "tile", length)?,
+        params,
+        fingerprint,
+    )
+}
+
+fn read_part(
+    mut part: Reader<'_>,
+    params: &MeshParams,
+    fingerprint: &[u8; 16],
+) -> Result<NavTile, DataError> {
     let tile = read_tile_from(&mut part, params, fingerprint)?;
     part.finish()?;
     Ok(tile)
