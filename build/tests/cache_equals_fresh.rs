@@ -433,3 +433,54 @@ fn untouched_layers_keep_their_references() {
         .count();
     assert!((1..=4).contains(&changed), "{changed} slots changed");
 }
+
+/// A turned box beside the ground, its grown corner over it: growing the box along its own axes
+/// moves that corner 1.41 times as far as the radius, out of any box that grows by radius and cell.
+#[test]
+fn corners_of_turned_boxes_reach_as_far_as_the_agent_is_wide() {
+    let corners = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)];
+    let vertices = corners.map(|(x, z)| DVec3::new(x, 0.0, z)).to_vec();
+    let soup = Soup::new(vertices, vec![[0, 1, 2], [2, 1, 3]]).unwrap();
+    for (radius, partition) in [
+        (6, PartitionType::Layers),
+        (10, PartitionType::Layers),
+        (10, PartitionType::Watershed),
+    ] {
+        let settings = NavSettings {
+            cell_size: 0.5,
+            agent_radius: 0.5 * f64::from(radius),
+            tile_size: 16.0,
+            partition,
+            ..cheap()
+        };
+        let (mut mesh, mut cache) = cached(&soup, &settings, 1);
+        let empty = contents(&mesh);
+        let (mut rng, mut changed) = (SplitMix64::new(5), 0);
+        for round in 0..300 {
+            // Off any of the four sides: eroded ground starts a radius inside.
+            let mut number = |low: f64, high: f64| low + (high - low) * rng.next_f64();
+            let (along, off) = (number(0.0, 40.0), number(-1.0, 0.6 * f64::from(radius)));
+            let center = match round % 4 {
+                0 => DVec3::new(-off, 0.0, along),
+                1 => DVec3::new(40.0 + off, 0.0, along),
+                2 => DVec3::new(along, 0.0, -off),
+                _ => DVec3::new(along, 0.0, 40.0 + off),
+            };
+            let half = DVec3::new(number(0.1, 1.0), 1.0, number(0.1, 1.0));
+            let yaw = core::f64::consts::FRAC_PI_4 + number(-0.2, 0.2);
+            let shape = Obstacle::oriented_box(center, half, yaw).unwrap();
+            let id = cache.add_obstacle(shape).unwrap();
+            cache.update_all(&mut mesh).unwrap();
+            let fresh = contents(&baked(&soup, &settings, &[shape], &[]));
+            assert!(contents(&mesh) == fresh, "radius {radius}: {shape:?}");
+            changed += usize::from(fresh != empty);
+            cache.remove_obstacle(id);
+            cache.update_all(&mut mesh).unwrap();
+            assert!(contents(&mesh) == empty, "radius {radius}: {shape:?}");
+        }
+        assert!(
+            (30..270).contains(&changed),
+            "{changed} of 300 cover ground"
+        );
+    }
+}

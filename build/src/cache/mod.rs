@@ -14,7 +14,9 @@
 //! Departures from DetourTileCache: what is kept are the open spans themselves, so a rebuilt tile
 //! equals, byte for byte, a fresh build with the same shapes; requests are never refused for want
 //! of room and none is lost; a layer that lost some spans is repaired rather than rebuilt, to the
-//! same bytes; layers that come out as they were keep their tile and its references.
+//! same bytes; layers that come out as they were keep their tile and its references; whether a tile
+//! or a layer is near a turned box is asked of the box as its corners reach once it is grown, not of
+//! its bounds grown by the radius and a cell, beyond which a wide agent's corners stick out.
 
 mod build;
 mod first;

@@ -81,10 +81,12 @@ impl Shapes {
             return;
         };
         let cell = f64::from(frame.cell_size);
-        let growth = f64::from(walkable_radius) * cell + cell;
+        let radius = f64::from(walkable_radius) * cell;
         for id in listed.iter().chain(&self.wide) {
             if let Some(obstacle) = self.obstacles.get(id) {
                 let (min, max) = obstacle.bounds();
+                // A cell more than the grown shape reaches: the exact test is by cell centres.
+                let growth = radius + cell + obstacle.corner_lead(radius);
                 if touches(ground, min, max, growth) {
                     obstacle.apply(frame, walkable_radius, &mut piece.spans);
                 }

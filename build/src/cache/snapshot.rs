@@ -144,12 +144,12 @@ impl CacheTables {
         }
         self.queue = queue;
         self.shapes = shapes;
-        let placed: Vec<(u32, (DVec3, DVec3))> = self
+        let placed: Vec<(u32, Obstacle)> = self
             .obstacles()
-            .map(|(id, obstacle)| (id.0, obstacle.bounds()))
+            .map(|(id, &obstacle)| (id.0, obstacle))
             .collect();
-        for (id, (min, max)) in placed {
-            let near = self.tiles_near(min, max, LISTED_TILES + 1);
+        for (id, obstacle) in placed {
+            let near = self.tiles_near_obstacle(&obstacle, LISTED_TILES + 1);
             self.list_obstacle(id, &near);
         }
         Ok(())

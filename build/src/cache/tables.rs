@@ -76,8 +76,7 @@ impl CacheTables {
         check_room("obstacle", count, next)?;
         self.shapes.next_obstacle += 1;
         self.shapes.obstacles.insert(next, obstacle);
-        let (min, max) = obstacle.bounds();
-        let near = self.tiles_near(min, max, usize::MAX);
+        let near = self.tiles_near_obstacle(&obstacle, usize::MAX);
         self.list_obstacle(next, &near);
         self.enqueue(&near);
         Ok(ObstacleId(next))
@@ -88,8 +87,7 @@ impl CacheTables {
         let Some(obstacle) = self.shapes.obstacles.remove(&id.0) else {
             return false;
         };
-        let (min, max) = obstacle.bounds();
-        let near = self.tiles_near(min, max, usize::MAX);
+        let near = self.tiles_near_obstacle(&obstacle, usize::MAX);
         let forget = |list: &mut Vec<u32>| {
             if let Ok(at) = list.binary_search(&id.0) {
                 list.remove(at);
@@ -115,7 +113,7 @@ impl CacheTables {
         check_room("volume", count, next)?;
         self.shapes.next_volume += 1;
         let placed = PlacedVolume::new(volume);
-        let near = self.tiles_near(placed.min, placed.max, usize::MAX);
+        let near = self.tiles_near_volume(&placed);
         self.shapes.volumes.insert(next, placed);
         self.enqueue(&near);
         Ok(VolumeId(next))
@@ -126,7 +124,7 @@ impl CacheTables {
         let Some(placed) = self.shapes.volumes.remove(&id.0) else {
             return false;
         };
-        let near = self.tiles_near(placed.min, placed.max, usize::MAX);
+        let near = self.tiles_near_volume(&placed);
         self.enqueue(&near);
         true
     }
@@ -160,20 +158,21 @@ impl CacheTables {
     /// How far the mesh has followed an obstacle. Cost: the tiles near it.
     #[must_use]
     pub fn obstacle_status(&self, id: ObstacleId) -> ShapeStatus {
-        let bounds = self.obstacle(id).map(Obstacle::bounds);
-        self.status(bounds, id.0, self.shapes.next_obstacle)
+        let obstacle = self.obstacle(id);
+        let near = obstacle.map(|obstacle| self.tiles_near_obstacle(obstacle, usize::MAX));
+        self.status(near, id.0, self.shapes.next_obstacle)
     }
 
     /// How far the mesh has followed a volume. Cost: the tiles near it.
     #[must_use]
     pub fn volume_status(&self, id: VolumeId) -> ShapeStatus {
         let placed = self.shapes.volumes.get(&id.0);
-        let bounds = placed.map(|placed| (placed.min, placed.max));
-        self.status(bounds, id.0, self.shapes.next_volume)
+        let near = placed.map(|placed| self.tiles_near_volume(placed));
+        self.status(near, id.0, self.shapes.next_volume)
     }
 
-    fn status(&self, bounds: Option<(DVec3, DVec3)>, id: u32, next: u32) -> ShapeStatus {
-        let Some((min, max)) = bounds else {
+    fn status(&self, near: Option<Vec<u32>>, id: u32, next: u32) -> ShapeStatus {
+        let Some(near) = near else {
             let given = (1..next).contains(&id);
             return if given {
                 ShapeStatus::Removed
@@ -181,7 +180,6 @@ impl CacheTables {
                 ShapeStatus::Unknown
             };
         };
-        let near = self.tiles_near(min, max, usize::MAX);
         let waits = |&tile: &u32| self.tiles[tile as usize].queued;
         if !self.queue.is_empty() && near.iter().any(waits) {
             ShapeStatus::Waiting
@@ -351,11 +349,22 @@ impl CacheTables {
         self.update(mesh, usize::MAX)
     }
 
-    /// Tiles whose grid, widened by the agent's radius and a cell, meets a box seen from above, row
-    /// by row; `most` of them at the most.
-    pub(super) fn tiles_near(&self, min: DVec3, max: DVec3, most: usize) -> Vec<u32> {
+    /// Tiles of which an obstacle may cover cells, row by row; `most` of them at the most.
+    pub(super) fn tiles_near_obstacle(&self, obstacle: &Obstacle, most: usize) -> Vec<u32> {
+        let (min, max) = obstacle.bounds();
+        let radius = f64::from(self.plan.spans.walkable_radius) * self.plan.cell_size;
+        self.tiles_near(min, max, obstacle.corner_lead(radius), most)
+    }
+
+    fn tiles_near_volume(&self, placed: &PlacedVolume) -> Vec<u32> {
+        self.tiles_near(placed.min, placed.max, 0.0, usize::MAX)
+    }
+
+    /// Tiles whose grid, widened by the agent's radius, a cell and `more`, meets a box seen from
+    /// above, row by row; `most` of them at the most.
+    fn tiles_near(&self, min: DVec3, max: DVec3, more: f64, most: usize) -> Vec<u32> {
         let params = &self.plan.params;
-        let margin = f64::from(self.plan.spans.walkable_radius + 1) * self.plan.cell_size;
+        let margin = f64::from(self.plan.spans.walkable_radius + 1) * self.plan.cell_size + more;
         let reach = margin + f64::from(self.plan.border) * self.plan.cell_size;
         // A tile too many on each side: the exact test decides.
         let low = |v: f64, origin: f64| ((v - reach - origin) / params.tile_size).floor() - 1.0;
