@@ -6,7 +6,7 @@ mod cache_support;
 
 use cache_support::{baked, cached, cheap, contents, generated, obstacle, place, volume};
 use throng_build::cache::{
-    CacheTables, Obstacle, ObstacleId, ShapeStatus, VolumeId, build_chunk_cached,
+    CacheTables, Obstacle, ObstacleId, RebuildCounts, ShapeStatus, VolumeId, build_chunk_cached,
     build_heightfield_cached, build_soup_cached,
 };
 use throng_build::input::{SolidHeightfield, Soup, VoxelChunk};
@@ -16,8 +16,9 @@ use throng_build::voxel::volumes::ConvexVolume;
 use throng_build::{
     BuildError, BuildOptions, NavSettings, PartitionType, build_chunk_with, build_heightfield_with,
 };
-use throng_soa::mesh::TiledMesh;
 use throng_soa::mesh::format::mesh_bytes;
+use throng_soa::mesh::snapshot::SnapshotMode;
+use throng_soa::mesh::{TileLibrary, TiledMesh};
 use throng_soa::rng::SplitMix64;
 use throng_soa::{DVec2, DVec3};
 
@@ -213,10 +214,147 @@ fn refusals_change_nothing() {
     let (mut stranger, _) = cached(&floor(), &cheap(), 1);
     let bytes = mesh_bytes(&stranger);
     let error = cache.update_all(&mut stranger).unwrap_err();
-    assert!(matches!(error, BuildError::Argument(error) if error.argument == "mesh"));
+    assert_eq!(error.counts, RebuildCounts::default());
+    assert!(matches!(*error.error, BuildError::Argument(error) if error.argument == "mesh"));
     assert!(mesh_bytes(&stranger) == bytes);
     assert!(cache.snapshot(&mesh, Default::default()) == before);
     cache.update_all(&mut mesh).unwrap();
+}
+
+/// The floor with an islet 5000 units over the tiles (2, 2) and (7, 7), farther than a tile can
+/// tell. Each is too small to be built, until a volume makes two regions of it.
+fn floor_with_islets() -> Soup {
+    let ground = floor();
+    let mut vertices = ground.vertices().to_vec();
+    let mut triangles = ground.triangles().to_vec();
+    for middle in [10.0, 30.0] {
+        let first = vertices.len() as u32;
+        for (x, z) in [(-1.25, -1.25), (-1.25, 1.25), (1.25, -1.25), (1.25, 1.25)] {
+            vertices.push(DVec3::new(middle + x, 5000.0, middle + z));
+        }
+        triangles.extend([[0, 1, 2], [2, 1, 3]].map(|t| t.map(|corner| first + corner)));
+    }
+    Soup::new(vertices, triangles).unwrap()
+}
+
+fn whole_tiles() -> NavSettings {
+    NavSettings {
+        partition: PartitionType::Watershed,
+        min_region_area: 30,
+        ..settings()
+    }
+}
+
+/// Paints one half of the islet.
+fn half_islet(middle: f64) -> ConvexVolume {
+    let corners = [(-2.0, -2.0), (0.0, -2.0), (0.0, 2.0), (-2.0, 2.0)];
+    let corners = corners.map(|(dx, dz)| DVec2::new(middle + dx, middle + dz));
+    ConvexVolume::new(&corners, 4999.0, 5001.0, 7).unwrap()
+}
+
+#[test]
+fn a_refused_tile_is_passed_over_until_something_near_it_changes() {
+    use ShapeStatus::{Applied, Refused, Waiting};
+    let (soup, settings) = (floor_with_islets(), whole_tiles());
+    let (mut mesh, mut cache) = cached(&soup, &settings, 1);
+    let original = contents(&mesh);
+    let near = round(10.0, 10.0, 0.3);
+    let far = round(30.0, 10.0, 0.5);
+    let swamp = cache.add_volume(half_islet(10.0)).unwrap();
+    let near_id = cache.add_obstacle(near).unwrap();
+    let far_id = cache.add_obstacle(far).unwrap();
+    let queued = cache.queued_tiles().len();
+    assert!(queue(&cache)[..9].contains(&(2, 2)));
+
+    // A budget counts what is done: the refused tile takes nothing of it.
+    let error = cache.update(&mut mesh, 8).unwrap_err();
+    assert_eq!((error.counts.tiles, error.counts.refused), (8, 1));
+    assert!(matches!(
+        *error.error,
+        BuildError::Limit {
+            tile_x: 2,
+            tile_z: 2,
+            ..
+        }
+    ));
+    assert!(error.to_string().contains("tile (2, 2)"));
+    assert_eq!(cache.queued_tiles().len(), queued - 9);
+    let refused: Vec<(i32, i32)> = cache.refused_tiles().map(|(at, _)| at).collect();
+    assert_eq!(refused, [(2, 2)]);
+    assert_eq!(cache.refused_tiles().next().unwrap().1, &*error.error);
+    assert_eq!(cache.obstacle_status(far_id), Waiting);
+
+    // The others are done, and it is not tried again.
+    let counts = cache.update_all(&mut mesh).unwrap();
+    assert_eq!((counts.tiles, counts.refused), (queued - 9, 0));
+    assert_eq!(queue(&cache), []);
+    assert_eq!(cache.volume_status(swamp), Refused);
+    assert_eq!(cache.obstacle_status(near_id), Refused);
+    assert_eq!(cache.obstacle_status(far_id), Applied);
+    let kept = |all: Vec<((i32, i32, i32), [u8; 32])>, own: bool| {
+        let is_own = |tile: &((i32, i32, i32), [u8; 32])| (tile.0.0, tile.0.1) == (2, 2);
+        all.into_iter()
+            .filter(|tile| is_own(tile) == own)
+            .collect::<Vec<_>>()
+    };
+    let fresh = contents(&baked(&soup, &settings, &[near, far], &[]));
+    assert_eq!(kept(contents(&mesh), true), kept(original, true));
+    assert_eq!(kept(contents(&mesh), false), kept(fresh.clone(), false));
+
+    // Asked again, it is refused again; so after a restore, where its old place brings it.
+    cache.retry_refused();
+    assert_eq!(queue(&cache), [(2, 2)]);
+    assert_eq!(cache.update_all(&mut mesh).unwrap_err().counts.refused, 1);
+    let saved = cache.snapshot(&mesh, SnapshotMode::Full);
+    cache
+        .restore(&mut mesh, &saved, &TileLibrary::new())
+        .unwrap();
+    assert_eq!(cache.volume_status(swamp), Waiting);
+    assert_eq!(cache.update_all(&mut mesh).unwrap_err().counts.refused, 1);
+    assert_eq!(cache.volume_status(swamp), Refused);
+    assert!(cache.snapshot(&mesh, SnapshotMode::Full) == saved);
+
+    // What was refused is made good when its cause goes.
+    assert!(cache.remove_volume(swamp));
+    assert_eq!(cache.obstacle_status(near_id), Waiting);
+    assert_eq!(cache.refused_tiles().count(), 0);
+    cache.update_all(&mut mesh).unwrap();
+    assert_eq!(contents(&mesh), fresh);
+    assert_eq!(cache.obstacle_status(near_id), Applied);
+}
+
+#[test]
+fn refused_tiles_are_the_same_for_every_thread_count_and_slicing() {
+    let (soup, settings) = (floor_with_islets(), whole_tiles());
+    let mut expected = None;
+    for (threads, budget) in [(1, usize::MAX), (1, 1), (1, 5), (2, 7), (3, usize::MAX)] {
+        let (mut mesh, mut cache) = cached(&soup, &settings, threads);
+        cache.add_volume(half_islet(30.0)).unwrap();
+        cache.add_volume(half_islet(10.0)).unwrap();
+        for i in 0..20 {
+            let at = f64::from(i) * 2.0;
+            cache.add_obstacle(round(at, 39.0 - at, 0.4)).unwrap();
+        }
+        let (mut all, mut errors) = (RebuildCounts::default(), Vec::new());
+        while cache.queued_tiles().len() > 0 {
+            match cache.update(&mut mesh, budget) {
+                Ok(counts) => {
+                    assert!(counts.tiles > 0);
+                    all += counts;
+                }
+                Err(error) => {
+                    all += error.counts;
+                    errors.push(error.error);
+                }
+            }
+        }
+        assert_eq!(all.refused, 2);
+        let first = cache.refused_tiles().next().unwrap();
+        assert_eq!((first.0, first.1), ((7, 7), &*errors[0]));
+        let found = (all, cache.snapshot(&mesh, SnapshotMode::Full));
+        let expected = expected.get_or_insert_with(|| found.clone());
+        assert!(*expected == found, "{threads} threads, {budget} a time");
+    }
 }
 
 /// Two floors farther apart than a tile can tell: only with one of them covered does the level

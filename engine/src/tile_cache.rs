@@ -10,8 +10,8 @@ use crate::{
     SnapshotMode, Soup, TileLibrary,
 };
 use throng_build::cache::{
-    CacheTables, Obstacle, ObstacleId, RebuildCounts, ShapeStatus, VolumeId, build_chunk_cached,
-    build_heightfield_cached, build_soup_cached,
+    CacheTables, Obstacle, ObstacleId, RebuildCounts, RebuildError, ShapeStatus, VolumeId,
+    build_chunk_cached, build_heightfield_cached, build_soup_cached,
 };
 use throng_build::input::{SolidHeightfield, VoxelChunk};
 use throng_soa::mesh::TiledMesh;
@@ -212,20 +212,35 @@ impl TileCache {
         self.tables.queued_tiles()
     }
 
+    /// Tiles that were refused with the shapes in force, as (column, row), in the order they were
+    /// queued, with the reason. There the mesh is as it was before. Each is tried again once a shape
+    /// near it comes or goes, after a restore, and after [`retry_refused`](Self::retry_refused).
+    pub fn refused_tiles(&self) -> impl Iterator<Item = ((i32, i32), &BuildError)> {
+        self.tables.refused_tiles()
+    }
+
+    /// Lets refused tiles wait again, each in its old place in the queue. Only of use when the mesh
+    /// itself had no room for a tile: what is too much for one stays too much.
+    pub fn retry_refused(&mut self) {
+        self.tables.retry_refused();
+    }
+
     /// Rebuilds up to `max_tiles` tiles from the front of the queue. One tile is one iteration,
     /// so the same budget does the same work everywhere; how the work is cut up leaves no trace.
     ///
     /// # Errors
-    /// A tile exceeds a limit of the format: it and those after it stay in the queue.
-    pub fn update(&mut self, max_tiles: usize) -> Result<RebuildCounts, BuildError> {
+    /// A tile exceeds a limit of the format. The mesh keeps what it has there, and the tile is not
+    /// tried again until something near it changes; the others are done all the same, and the
+    /// error says how many.
+    pub fn update(&mut self, max_tiles: usize) -> Result<RebuildCounts, RebuildError> {
         self.tables.update(&mut self.mesh, max_tiles)
     }
 
-    /// Rebuilds every queued tile.
+    /// Rebuilds every tile that waits.
     ///
     /// # Errors
     /// As [`update`](Self::update).
-    pub fn update_all(&mut self) -> Result<RebuildCounts, BuildError> {
+    pub fn update_all(&mut self) -> Result<RebuildCounts, RebuildError> {
         self.tables.update_all(&mut self.mesh)
     }
 

@@ -36,8 +36,11 @@ pub(crate) struct CachedTile {
     pub(crate) first_tiles: Vec<Arc<NavTile>>,
     /// Obstacles near this tile and few others, ascending.
     pub(crate) obstacles: Vec<u32>,
-    /// Whether the tile waits to be rebuilt.
+    /// Whether the tile is in the queue.
     pub(crate) queued: bool,
+    /// Why the mesh does not hold the tile for the shapes in force, and will not while they stay.
+    /// Only of tiles in the queue.
+    pub(crate) refused: Option<Box<BuildError>>,
 }
 
 /// The spans of a layer, or of a whole tile.
@@ -59,6 +62,11 @@ pub(crate) struct Piece {
 }
 
 impl CachedTile {
+    /// Whether the tile waits to be rebuilt.
+    pub(crate) fn waits(&self) -> bool {
+        self.queued && self.refused.is_none()
+    }
+
     /// Where the tile stands, for the stages.
     pub(crate) fn place<'a>(&self, plan: &'a TilePlan, frame: &HeightfieldFrame) -> Place<'a> {
         Place {

@@ -7,8 +7,8 @@
 //!
 //! Rooms: `build` (the first build), `layers` (what is kept of a tile), `first` (what the first
 //! build leaves of a layer), [`obstacles`] (shapes and what they cover), `shapes` (the shapes in
-//! force), `tables` (requests, the queue, the swap into the mesh), `rebuild` (one tile for the
-//! shapes in force), `repair` (a layer's outlines from the first build's), `same` (equal tiles),
+//! force), `tables` (requests and the queue), `update` (the queue worked off, the swap into the
+//! mesh), `rebuild` (one tile for the shapes in force), `repair` (a layer's outlines from the first build's), `same` (equal tiles),
 //! `snapshot` (the state as bytes).
 //!
 //! Departures from DetourTileCache: what is kept are the open spans themselves, so a rebuilt tile
@@ -28,9 +28,11 @@ mod same;
 mod shapes;
 mod snapshot;
 mod tables;
+mod update;
 
 pub use build::{build_chunk_cached, build_heightfield_cached, build_soup_cached};
 pub use obstacles::{Obstacle, ObstacleShape};
 pub use rebuild::RebuildCounts;
 pub use shapes::MAX_SHAPES;
 pub use tables::{CacheTables, ObstacleId, ShapeStatus, VolumeId};
+pub use update::RebuildError;

@@ -26,6 +26,8 @@ use crate::voxel::tile::{Place, StageScratch};
 pub struct RebuildCounts {
     /// Queued tiles done.
     pub tiles: usize,
+    /// Queued tiles that were refused; their layers count nowhere.
+    pub refused: usize,
     /// Layers whose areas were those of the last build.
     pub unchanged: usize,
     /// Layers that took the tile of the first build.
@@ -39,6 +41,7 @@ pub struct RebuildCounts {
 impl core::ops::AddAssign for RebuildCounts {
     fn add_assign(&mut self, other: Self) {
         self.tiles += other.tiles;
+        self.refused += other.refused;
         self.unchanged += other.unchanged;
         self.reused += other.reused;
         self.repaired += other.repaired;

@@ -18,7 +18,8 @@ use throng_soa::{ArgumentError, DataError, DataErrorKind};
 
 use super::obstacles::{Obstacle, ObstacleShape};
 use super::shapes::{LISTED_TILES, MAX_NEXT_ID, MAX_SHAPES, PlacedVolume, Shapes};
-use super::tables::{CacheTables, forget};
+use super::tables::CacheTables;
+use super::update::forget;
 use crate::voxel::volumes::{ConvexVolume, MAX_CORNERS};
 
 const MAGIC: [u8; 4] = *b"ONTK";
@@ -90,9 +91,11 @@ impl CacheTables {
             write_volume(writer, &placed.volume);
         }
         writer.u32(self.queue.len() as u32);
-        for (x, z) in self.queued_tiles() {
-            writer.i32(x);
-            writer.i32(z);
+        // With those that were refused: after a restore they wait again, each in its place.
+        for &index in &self.queue {
+            let tile = &self.tiles[index as usize];
+            writer.i32(tile.tile_x);
+            writer.i32(tile.tile_z);
         }
         writer.u32(mesh_length as u32);
     }
@@ -137,6 +140,7 @@ impl CacheTables {
         for tile in &mut self.tiles {
             tile.obstacles.clear();
             tile.queued = false;
+            tile.refused = None;
             forget(tile);
         }
         for &index in &queue {

@@ -1,32 +1,27 @@
-//! Requests, the queue, and the swap of rebuilt tiles into the mesh.
+//! Requests, and the queue they fill.
 //!
-//! In: obstacles and volumes to add or take away, and a budget of tiles. Out: the mesh as if it had
-//! been built with the shapes in force. A request costs a look at the tiles near it; the work is
-//! done by [`CacheTables::update`], a tile an iteration, in the order the tiles were queued. A tile
-//! is rebuilt from the shapes in force when its turn comes, so how the work is cut up leaves no
-//! trace once the queue is empty.
+//! In: obstacles and volumes to add or take away. Out: the tiles to rebuild, in the order they were
+//! queued, and how far the mesh has followed each shape. A request costs a look at the tiles near
+//! it; the work is done by [`CacheTables::update`].
+//!
+//! A tile that was refused keeps its place in the queue but no longer waits: it is passed over
+//! until something near it changes. So the queue alone, waiting or not, says what the mesh still
+//! lacks, and a snapshot needs no more than that.
 
-use std::collections::VecDeque;
+use std::collections::{VecDeque, vec_deque};
 use std::sync::Mutex;
 
-use rayon::prelude::*;
 use throng_soa::ArgumentError;
-use throng_soa::mesh::{NavTile, TiledMesh};
 use throng_soa::world::DVec3;
 
 use super::layers::CachedTile;
 use super::obstacles::Obstacle;
-use super::rebuild::{Job, Outcome, RebuildCounts, RebuildScratch, rebuild_tile};
-use super::same::same_content;
+use super::rebuild::RebuildScratch;
 use super::shapes::{LISTED_TILES, MAX_NEXT_ID, MAX_SHAPES, PlacedVolume, Shapes, grid_meets};
-use crate::links::LinkTable;
 use crate::pipeline::BuildError;
 use crate::settings::OffMeshLinkDefinition;
 use crate::voxel::plan::TilePlan;
 use crate::voxel::volumes::ConvexVolume;
-
-/// Tiles a worker gets at a time when tiles are rebuilt side by side.
-const TILES_PER_WORKER: usize = 4;
 
 /// Names an obstacle of one cache. Ids count from 1 and are never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +40,9 @@ pub enum ShapeStatus {
     Waiting,
     /// In force, and in the mesh. At once for a shape that touches no tile.
     Applied,
+    /// In force, no tile near it waits, and at least one was refused with the shapes in force now
+    /// (see [`CacheTables::refused_tiles`]): there the mesh is as it was before.
+    Refused,
     /// Taken away. Tiles near it may still wait.
     Removed,
 }
@@ -59,7 +57,7 @@ pub struct CacheTables {
     /// By row, then column.
     pub(super) tiles: Vec<CachedTile>,
     pub(super) shapes: Shapes,
-    /// Indices into `tiles`, each at most once.
+    /// Indices into `tiles`, each at most once: tiles that wait and tiles that were refused.
     pub(super) queue: VecDeque<u32>,
     pub(super) repair: bool,
     pub(super) pool: Option<rayon::ThreadPool>,
@@ -180,20 +178,43 @@ impl CacheTables {
                 ShapeStatus::Unknown
             };
         };
-        let waits = |&tile: &u32| self.tiles[tile as usize].queued;
-        if !self.queue.is_empty() && near.iter().any(waits) {
+        let near = || near.iter().map(|&tile| &self.tiles[tile as usize]);
+        if near().any(CachedTile::waits) {
             ShapeStatus::Waiting
+        } else if near().any(|tile| tile.refused.is_some()) {
+            ShapeStatus::Refused
         } else {
             ShapeStatus::Applied
         }
     }
 
-    /// Tiles waiting to be rebuilt, front first, as (column, row).
+    /// Tiles waiting to be rebuilt, front first, as (column, row). Cost: the queue.
     pub fn queued_tiles(&self) -> impl ExactSizeIterator<Item = (i32, i32)> {
-        self.queue.iter().map(|&index| {
+        let waits = |&&index: &&u32| self.tiles[index as usize].waits();
+        WaitingTiles {
+            left: self.queue.iter().filter(waits).count(),
+            tiles: &self.tiles,
+            queue: self.queue.iter(),
+        }
+    }
+
+    /// Tiles that were refused with the shapes in force, as (column, row), in the order they were
+    /// queued, with the reason. Each is tried again once a shape near it comes or goes, after a
+    /// restore, and after [`retry_refused`](Self::retry_refused). Cost: the queue.
+    pub fn refused_tiles(&self) -> impl Iterator<Item = ((i32, i32), &BuildError)> {
+        self.queue.iter().filter_map(|&index| {
             let tile = &self.tiles[index as usize];
-            (tile.tile_x, tile.tile_z)
+            let error = tile.refused.as_deref()?;
+            Some(((tile.tile_x, tile.tile_z), error))
         })
+    }
+
+    /// Lets refused tiles wait again, each in its old place. What is too much for a tile stays too
+    /// much while the shapes near it stay; a mesh that had no room for a tile may have some now.
+    pub fn retry_refused(&mut self) {
+        for &index in &self.queue {
+            self.tiles[index as usize].refused = None;
+        }
     }
 
     /// Tiles the cache can rebuild, row by row, as (column, row).
@@ -205,148 +226,6 @@ impl CacheTables {
     /// same either way.
     pub fn set_repair(&mut self, repair: bool) {
         self.repair = repair;
-    }
-
-    /// Rebuilds up to `max_tiles` tiles from the front of the queue into `mesh`, the mesh that was
-    /// built with this cache. With more threads than one, tiles are rebuilt side by side and
-    /// swapped in by their order in the queue: the same bytes.
-    ///
-    /// # Errors
-    /// `mesh` is of other settings, or a tile exceeds a limit of the format or the mesh. The tiles
-    /// before that one are done; it and the others wait, and the mesh keeps its layers as they were
-    /// unless it is the mesh that refused one of them.
-    pub fn update(
-        &mut self,
-        mesh: &mut TiledMesh,
-        max_tiles: usize,
-    ) -> Result<RebuildCounts, BuildError> {
-        if mesh.fingerprint() != self.fingerprint {
-            let found = "a mesh of other settings";
-            let wanted = "the mesh built with this cache";
-            return Err(ArgumentError::new("mesh", found, wanted).into());
-        }
-        let links = core::mem::take(&mut self.links);
-        let table = LinkTable::new(&links, &self.plan.params);
-        let counts = match table {
-            Ok(table) if self.pool.is_some() => self.update_parallel(mesh, max_tiles, &table),
-            Ok(table) => self.update_serial(mesh, max_tiles, &table),
-            Err(error) => Err(error.into()),
-        };
-        self.links = links;
-        counts
-    }
-
-    fn update_serial(
-        &mut self,
-        mesh: &mut TiledMesh,
-        max_tiles: usize,
-        links: &LinkTable<'_>,
-    ) -> Result<RebuildCounts, BuildError> {
-        let mut counts = RebuildCounts::default();
-        let job = Job {
-            plan: &self.plan,
-            links,
-            shapes: &self.shapes,
-            repair: self.repair,
-        };
-        let Some(scratch) = self.workers.first_mut() else {
-            return Ok(counts);
-        };
-        let scratch = match scratch.get_mut() {
-            Ok(scratch) => scratch,
-            Err(poisoned) => poisoned.into_inner(),
-        };
-        while counts.tiles < max_tiles {
-            let Some(&index) = self.queue.front() else {
-                break;
-            };
-            let tile = &mut self.tiles[index as usize];
-            let outcome = rebuild_tile(&job, tile, scratch)?;
-            counts += outcome.counts;
-            swap_in(mesh, tile, outcome)?;
-            tile.queued = false;
-            self.queue.pop_front();
-        }
-        Ok(counts)
-    }
-
-    fn update_parallel(
-        &mut self,
-        mesh: &mut TiledMesh,
-        max_tiles: usize,
-        links: &LinkTable<'_>,
-    ) -> Result<RebuildCounts, BuildError> {
-        let mut counts = RebuildCounts::default();
-        let job = Job {
-            plan: &self.plan,
-            links,
-            shapes: &self.shapes,
-            repair: self.repair,
-        };
-        let (Some(pool), workers) = (&self.pool, &self.workers) else {
-            return Ok(counts);
-        };
-        let most = workers.len() * TILES_PER_WORKER;
-        while counts.tiles < max_tiles && !self.queue.is_empty() {
-            let count = most.min(max_tiles - counts.tiles).min(self.queue.len());
-            // Out of the table while workers change them; each index is in the queue once.
-            let tiles = &mut self.tiles;
-            let mut batch: Vec<CachedTile> = self
-                .queue
-                .iter()
-                .take(count)
-                .map(|&index| core::mem::take(&mut tiles[index as usize]))
-                .collect();
-            let rebuild = |tile: &mut CachedTile| {
-                let own = rayon::current_thread_index().unwrap_or(0) % workers.len();
-                let mut scratch = match workers[own].lock() {
-                    Ok(scratch) => scratch,
-                    Err(poisoned) => poisoned.into_inner(),
-                };
-                rebuild_tile(&job, tile, &mut scratch)
-            };
-            let outcomes: Vec<Result<Outcome, BuildError>> = pool.install(|| {
-                let tiles = batch.par_iter_mut().with_max_len(1);
-                tiles.map(rebuild).collect()
-            });
-            for (&index, tile) in self.queue.iter().zip(batch) {
-                tiles[index as usize] = tile;
-            }
-            let mut failed = None;
-            for outcome in outcomes {
-                let Some(&index) = self.queue.front().filter(|_| failed.is_none()) else {
-                    break;
-                };
-                let tile = &mut tiles[index as usize];
-                let done = outcome.and_then(|outcome| {
-                    counts += outcome.counts;
-                    swap_in(mesh, tile, outcome)
-                });
-                match done {
-                    Ok(()) => {
-                        tile.queued = false;
-                        self.queue.pop_front();
-                    }
-                    Err(error) => failed = Some(error),
-                }
-            }
-            if let Some(error) = failed {
-                // What was built ahead never reached the mesh.
-                for &index in self.queue.iter().take(count) {
-                    forget(&mut tiles[index as usize]);
-                }
-                return Err(error);
-            }
-        }
-        Ok(counts)
-    }
-
-    /// Rebuilds every queued tile.
-    ///
-    /// # Errors
-    /// As [`update`](Self::update).
-    pub fn update_all(&mut self, mesh: &mut TiledMesh) -> Result<RebuildCounts, BuildError> {
-        self.update(mesh, usize::MAX)
     }
 
     /// Tiles of which an obstacle may cover cells, row by row; `most` of them at the most.
@@ -408,10 +287,12 @@ impl CacheTables {
         }
     }
 
-    /// Appends tiles to the queue that are not in it.
+    /// Appends tiles to the queue that are not in it. Those that are keep their place and wait,
+    /// refused or not.
     pub(super) fn enqueue(&mut self, near: &[u32]) {
         for &index in near {
             let tile = &mut self.tiles[index as usize];
+            tile.refused = None;
             if !tile.queued {
                 tile.queued = true;
                 self.queue.push_back(index);
@@ -420,12 +301,32 @@ impl CacheTables {
     }
 }
 
-/// Marks a tile as one of which the cache does not know what the mesh holds.
-pub(super) fn forget(tile: &mut CachedTile) {
-    for piece in &mut tile.pieces {
-        piece.known = false;
+/// Positions of the tiles in a queue that wait.
+struct WaitingTiles<'a> {
+    tiles: &'a [CachedTile],
+    queue: vec_deque::Iter<'a, u32>,
+    left: usize,
+}
+
+impl Iterator for WaitingTiles<'_> {
+    type Item = (i32, i32);
+
+    fn next(&mut self) -> Option<(i32, i32)> {
+        let waiting = |&index: &u32| {
+            let tile = &self.tiles[index as usize];
+            tile.waits().then_some((tile.tile_x, tile.tile_z))
+        };
+        let found = self.queue.find_map(waiting);
+        self.left -= usize::from(found.is_some());
+        found
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
     }
 }
+
+impl ExactSizeIterator for WaitingTiles<'_> {}
 
 fn check_room(what: &str, count: usize, next: u32) -> Result<(), ArgumentError> {
     if count >= MAX_SHAPES {
@@ -435,53 +336,6 @@ fn check_room(what: &str, count: usize, next: u32) -> Result<(), ArgumentError> 
     if next >= MAX_NEXT_ID {
         let allowed = format!("below {MAX_NEXT_ID}, and ids are never given twice");
         return Err(ArgumentError::new(format!("{what} id"), next, allowed));
-    }
-    Ok(())
-}
-
-/// Puts the layers of a rebuilt tile into the mesh: first the ones that are there, lowest first,
-/// then those that go. A layer of the same content keeps its tile, and so its references and edits.
-fn swap_in(
-    mesh: &mut TiledMesh,
-    tile: &mut CachedTile,
-    outcome: Outcome,
-) -> Result<(), BuildError> {
-    let swapped = swap_layers(mesh, tile.tile_x, tile.tile_z, outcome);
-    if swapped.is_err() {
-        forget(tile);
-    }
-    swapped
-}
-
-fn swap_layers(mesh: &mut TiledMesh, x: i32, z: i32, outcome: Outcome) -> Result<(), BuildError> {
-    let mut going: Vec<i32> = Vec::new();
-    if outcome.whole {
-        let layer_of = |&slot: &u32| mesh.tile(slot).map(|tile| tile.data().layer);
-        let there = mesh.column(x, z).iter().filter_map(layer_of);
-        let stays = |layer: &i32| outcome.layers.iter().any(|(new, _)| new == layer);
-        going.extend(there.filter(|layer| !stays(layer)));
-    }
-    for (layer, built) in outcome.layers {
-        let there = mesh.tile_slot_at(x, z, layer);
-        match (built, there.and_then(|slot| mesh.tile(slot))) {
-            (None, _) => going.push(layer),
-            (Some(built), None) => {
-                mesh.add_tile(built)?;
-            }
-            (Some(built), Some(old)) => {
-                let old: &NavTile = old.built();
-                if !core::ptr::eq(old, &*built) && !same_content(old.data(), built.data()) {
-                    mesh.replace_tile(built)?;
-                }
-            }
-        }
-    }
-    going.sort_unstable();
-    for layer in going {
-        let slot = mesh.tile_slot_at(x, z, layer);
-        if let Some(tile) = slot.and_then(|slot| mesh.tile_ref(slot)) {
-            mesh.remove_tile(tile)?;
-        }
     }
     Ok(())
 }
