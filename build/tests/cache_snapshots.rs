@@ -5,12 +5,12 @@
 mod cache_support;
 
 use cache_support::{baked, cached, cheap, contents, generated, obstacle, place, volume};
-use throng_build::NavSettings;
 use throng_build::cache::{CacheTables, Obstacle, ObstacleId, ShapeStatus, VolumeId};
 use throng_build::input::Soup;
 use throng_build::voxel::volumes::ConvexVolume;
+use throng_build::{NavSettings, PartitionType};
 use throng_soa::mesh::format::mesh_bytes;
-use throng_soa::mesh::snapshot::{SnapshotMode, snapshot_bytes_in};
+use throng_soa::mesh::snapshot::{SnapshotMode, restore_snapshot_with, snapshot_bytes_in};
 use throng_soa::mesh::{TileLibrary, TiledMesh};
 use throng_soa::rng::SplitMix64;
 use throng_soa::{DVec2, DVec3, DataError, DataErrorKind};
@@ -181,6 +181,47 @@ fn queued_tiles_are_rebuilt_in_full_after_a_restore() {
     assert_eq!(counts.unchanged, 0);
     assert!(mesh_bytes(&mesh) == done);
     assert!(contents(&mesh) == contents(&baked(&floor(), &settings(), &[middle], &[])));
+}
+
+/// The mesh alone goes back to a time before the obstacle; the cache is told nothing. Adding the
+/// obstacle again finds the areas of the last build, and must not take them for the mesh's.
+#[test]
+fn a_mesh_restored_without_its_cache_is_made_good_when_tiles_are_rebuilt() {
+    for partition in [PartitionType::Layers, PartitionType::Watershed] {
+        for (threads, radius) in [(1, 2.0), (3, 2.0), (1, 40.0)] {
+            let settings = NavSettings {
+                partition,
+                ..settings()
+            };
+            let (mut mesh, mut cache) = cached(&floor(), &settings, threads);
+            let middle = DVec3::new(12.0, -0.5, 12.0);
+            let middle = Obstacle::cylinder(middle, radius, 2.0).unwrap();
+            let with = contents(&baked(&floor(), &settings, &[middle], &[]));
+            let without = contents(&mesh);
+            assert_eq!(with.is_empty(), radius > 30.0);
+            let before = snapshot_bytes_in(&mesh, SnapshotMode::Full);
+            let id = cache.add_obstacle(middle).unwrap();
+            cache.update_all(&mut mesh).unwrap();
+            let after = snapshot_bytes_in(&mesh, SnapshotMode::Full);
+            assert_eq!(contents(&mesh), with);
+
+            let library = TileLibrary::new();
+            restore_snapshot_with(&mut mesh, &before, &library).unwrap();
+            cache.remove_obstacle(id);
+            let id = cache.add_obstacle(middle).unwrap();
+            cache.update_all(&mut mesh).unwrap();
+            assert_eq!(contents(&mesh), with, "{partition:?} {threads} {radius}");
+
+            // The other way: the mesh has the obstacle, and it is no more.
+            cache.remove_obstacle(id);
+            cache.update_all(&mut mesh).unwrap();
+            restore_snapshot_with(&mut mesh, &after, &library).unwrap();
+            let id = cache.add_obstacle(middle).unwrap();
+            cache.remove_obstacle(id);
+            cache.update_all(&mut mesh).unwrap();
+            assert_eq!(contents(&mesh), without, "{partition:?} {threads} {radius}");
+        }
+    }
 }
 
 /// Nothing of cache or mesh may have changed, and both must still work.

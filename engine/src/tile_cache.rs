@@ -148,7 +148,12 @@ impl TileCache {
     }
 
     /// The mesh, for edits of polygon areas, flags and link switches: a tile that is rebuilt to
-    /// other content loses them. Tiles added or removed by hand are not the cache's business.
+    /// other content loses them. What is put in the place of the cache's own tiles stays until the
+    /// tile is rebuilt for a shape near it, which makes it good.
+    ///
+    /// Do not restore the mesh alone: the shapes in force and the queue would stay as they are, and
+    /// tiles that do not wait would lack what their shapes say. Whole states go through
+    /// [`snapshot`](Self::snapshot) and [`restore`](Self::restore), and a crowd's beside them.
     pub fn mesh_mut(&mut self) -> &mut NavMesh {
         &mut self.mesh
     }

@@ -34,6 +34,9 @@ pub(crate) struct CachedTile {
     pub(crate) has_links: bool,
     /// The tiles of the first build, lowest layer first.
     pub(crate) first_tiles: Vec<Arc<NavTile>>,
+    /// The tiles of the column as the cache last left them in the mesh. Another tile there, be it
+    /// of the same content, was not put there by the cache.
+    pub(crate) in_mesh: Vec<Arc<NavTile>>,
     /// Obstacles near this tile and few others, ascending.
     pub(crate) obstacles: Vec<u32>,
     /// Whether the tile is in the queue.
@@ -53,7 +56,7 @@ pub(crate) struct Piece {
     pub(crate) layers: Vec<u32>,
     /// Areas of the first build: every rebuild starts from them.
     pub(crate) base_area: Vec<u8>,
-    /// Whether the mesh holds what `spans.area` says. Not after a restore.
+    /// Whether the cache put what `spans.area` says into the mesh. Not after a restore.
     pub(crate) known: bool,
     /// Lowest and highest corner of the walkable spans' columns and floors; `None` without any.
     pub(crate) ground: Option<(DVec3, DVec3)>,
@@ -139,6 +142,7 @@ pub(crate) fn cache_tile(
     links.bake(&plan.params, x, z, &mut data);
     let tiles = checked_tiles(plan, data)?;
     cached.first_tiles = tiles.into_iter().map(Arc::new).collect();
+    cached.in_mesh.clone_from(&cached.first_tiles);
     Ok(cached)
 }
 

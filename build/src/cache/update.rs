@@ -7,6 +7,7 @@
 //! tiles behind it are done.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use thiserror::Error;
@@ -110,6 +111,7 @@ impl CacheTables {
                 break;
             };
             let tile = &mut self.tiles[index as usize];
+            forget_what_others_changed(mesh, tile);
             let outcome = rebuild_tile(&job, tile, scratch);
             pass.settle(mesh, tile, outcome);
         }
@@ -147,6 +149,9 @@ impl CacheTables {
                 .iter()
                 .map(|&index| core::mem::take(&mut tiles[index as usize]))
                 .collect();
+            for tile in &mut batch {
+                forget_what_others_changed(mesh, tile);
+            }
             let rebuild = |tile: &mut CachedTile| {
                 let own = rayon::current_thread_index().unwrap_or(0) % workers.len();
                 let mut scratch = match workers[own].lock() {
@@ -248,6 +253,36 @@ pub(super) fn forget(tile: &mut CachedTile) {
     }
 }
 
+/// Marks the layers whose tile in the mesh is not the one the cache left there: the mesh alone was
+/// restored, or tiles were changed by hand. A tile is told by its identity: one that
+/// was put there by another hand is rebuilt in full, and kept if its content comes out the same.
+fn forget_what_others_changed(mesh: &TiledMesh, tile: &mut CachedTile) {
+    let (x, z) = (tile.tile_x, tile.tile_z);
+    let slots = mesh.column(x, z).iter();
+    let there = || {
+        slots
+            .clone()
+            .filter_map(|&slot| Some(mesh.tile(slot)?.built()))
+    };
+    if !tile.by_layer {
+        let same = there().count() == tile.in_mesh.len()
+            && there().zip(&tile.in_mesh).all(|(a, b)| Arc::ptr_eq(a, b));
+        if !same {
+            forget(tile);
+        }
+        return;
+    }
+    for (layer, piece) in tile.pieces.iter_mut().enumerate() {
+        let own = |built: &&Arc<NavTile>| built.data().layer == layer as i32;
+        let same = match (there().find(own), tile.in_mesh.iter().find(own)) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        piece.known &= same;
+    }
+}
+
 /// Puts the layers of a rebuilt tile into the mesh: first the ones that are there, lowest first,
 /// then those that go. A layer of the same content keeps its tile, and so its references and edits.
 fn swap_in(
@@ -256,8 +291,15 @@ fn swap_in(
     outcome: Outcome,
 ) -> Result<RebuildCounts, BuildError> {
     let counts = outcome.counts;
-    match swap_layers(mesh, tile.tile_x, tile.tile_z, outcome) {
-        Ok(()) => Ok(counts),
+    let (x, z) = (tile.tile_x, tile.tile_z);
+    match swap_layers(mesh, x, z, outcome) {
+        Ok(()) => {
+            let left = mesh.column(x, z).iter();
+            let left = left.filter_map(|&slot| Some(mesh.tile(slot)?.built().clone()));
+            tile.in_mesh.clear();
+            tile.in_mesh.extend(left);
+            Ok(counts)
+        }
         Err(error) => {
             forget(tile);
             Err(error)
