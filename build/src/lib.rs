@@ -17,3 +17,4 @@ pub use pipeline::{
     build_soup_with, solo_settings,
 };
 pub use settings::{NavSettings, OffMeshLinkDefinition, PartitionType};
+pub use voxel::tile::OutlineFlaws;

@@ -8,6 +8,8 @@
 
 mod cache_support;
 
+use std::sync::Mutex;
+
 use cache_support::{baked, cached, cheap, contents, generated, obstacle, place, volume};
 use throng_build::cache::{
     CacheTables, Obstacle, ObstacleId, RebuildCounts, VolumeId, build_chunk_cached,
@@ -15,7 +17,8 @@ use throng_build::cache::{
 use throng_build::input::{Soup, VoxelChunk};
 use throng_build::voxel::volumes::ConvexVolume;
 use throng_build::{
-    BuildOptions, NavSettings, OffMeshLinkDefinition, PartitionType, build_chunk_with, build_soup,
+    BuildOptions, NavSettings, OffMeshLinkDefinition, PartitionType, TileFlaw, build_chunk_with,
+    build_soup,
 };
 use throng_soa::DVec3;
 use throng_soa::mesh::TiledMesh;
@@ -483,4 +486,95 @@ fn corners_of_turned_boxes_reach_as_far_as_the_agent_is_wide() {
             "{changed} of 300 cover ground"
         );
     }
+}
+
+/// Ground so full of holes that simplified outlines cross themselves.
+fn noise(rng: &mut SplitMix64) -> VoxelChunk {
+    let mut voxels = vec![2_u8; 64 * 64];
+    for z in 2..62 {
+        for x in 2..62 {
+            voxels[z * 64 + x] = 1 + u8::from(rng.next_below(100) < 36);
+        }
+    }
+    VoxelChunk::from_dense(64, 64, 1, &voxels).unwrap()
+}
+
+/// What the plain build with the same shapes reports is the oracle, for the first build and for
+/// every rebuild, repaired or not.
+#[test]
+fn flaws_are_those_of_a_fresh_build() {
+    let mut areas = [63; 256];
+    areas[2] = 0;
+    let mut rng = SplitMix64::new(23);
+    let (mut first_flaws, mut later_flaws, mut dropped) = (0, 0, 0);
+    let mut counts = RebuildCounts::default();
+    for round in 0..20 {
+        let chunk = noise(&mut rng);
+        let settings = NavSettings {
+            cell_size: 0.5,
+            cell_height: 0.25,
+            tile_size: 16.0,
+            agent_radius: 0.0,
+            min_region_area: 0,
+            contour_max_error: 2.5,
+            max_edge_length: 0.0,
+            walkable_climb: 1.0,
+            partition: [PartitionType::Layers, PartitionType::Monotone][round % 5 / 4],
+            ..cheap()
+        };
+        let reported = |cached: bool, obstacles: &[Obstacle]| {
+            let found = Mutex::new(Vec::new());
+            let note = |flaw: TileFlaw| found.lock().unwrap().push(flaw);
+            let options = BuildOptions {
+                threads: 2,
+                obstacles,
+                on_flaw: Some(&note),
+                ..BuildOptions::default()
+            };
+            let areas = Some(&areas);
+            if cached {
+                build_chunk_cached(&chunk, areas, &settings, &options).unwrap();
+            } else {
+                build_chunk_with(&chunk, areas, &settings, &options).unwrap();
+            }
+            let mut found = found.into_inner().unwrap();
+            found.sort_by_key(|flaw| (flaw.tile_z, flaw.tile_x));
+            found
+        };
+        let fresh = reported(false, &[]);
+        assert_eq!(reported(true, &[]), fresh);
+        first_flaws += fresh.len();
+
+        let options = BuildOptions::default();
+        let (mut mesh, mut cache) =
+            build_chunk_cached(&chunk, Some(&areas), &settings, &options).unwrap();
+        let listed = |cache: &CacheTables| cache.flawed_tiles().collect::<Vec<_>>();
+        assert_eq!(listed(&cache), fresh);
+        let (mut ids, mut shapes) = (Vec::new(), Vec::new());
+        for _ in 0..6 {
+            let mut place = || 2.0 + 28.0 * rng.next_f64();
+            let base = DVec3::new(place(), -1.0, place());
+            shapes.push(Obstacle::cylinder(base, 0.3, 3.0).unwrap());
+            ids.push(cache.add_obstacle(shapes[shapes.len() - 1]).unwrap());
+            let done = cache.update_all(&mut mesh).unwrap();
+            counts += done;
+            let with = reported(false, &shapes);
+            assert_eq!(listed(&cache), with, "{:?}", settings.partition);
+            later_flaws += with.len();
+            dropped += done.flaws.dropped_holes;
+        }
+        for id in ids {
+            cache.remove_obstacle(id);
+        }
+        counts += cache.update_all(&mut mesh).unwrap();
+        assert_eq!(listed(&cache), fresh);
+    }
+    assert!(
+        first_flaws > 5 && later_flaws > 30 && dropped > 5,
+        "{first_flaws} {later_flaws} {dropped}"
+    );
+    assert!(
+        counts.repaired > 30 && counts.built > 10 && counts.reused > 10,
+        "{counts:?}"
+    );
 }

@@ -58,7 +58,8 @@ pub use throng_build::stream::{StreamError, StreamErrorCause, TileStreamer};
 pub use throng_build::voxel::frame::HeightfieldFrame;
 pub use throng_build::voxel::volumes::ConvexVolume;
 pub use throng_build::{
-    BuildError, BuildOptions, NavSettings, OffMeshLinkDefinition, PartitionType, solo_settings,
+    BuildError, BuildOptions, NavSettings, OffMeshLinkDefinition, OutlineFlaws, PartitionType,
+    TileFlaw, solo_settings,
 };
 pub use throng_query::mesh::{
     AreaSearch, AreaStatus, DefaultFilter, Filter, MeshQuery, NearestPoly, NodeModel, PathOptions,

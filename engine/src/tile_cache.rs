@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use crate::{
     ArgumentError, BuildError, BuildOptions, ConvexVolume, DVec3, DataError, NavMesh, NavSettings,
-    SnapshotMode, Soup, TileLibrary,
+    SnapshotMode, Soup, TileFlaw, TileLibrary,
 };
 use throng_build::cache::{
     CacheTables, Obstacle, ObstacleId, RebuildCounts, RebuildError, ShapeStatus, VolumeId,
@@ -222,6 +222,13 @@ impl TileCache {
     /// near it comes or goes, after a restore, and after [`retry_refused`](Self::retry_refused).
     pub fn refused_tiles(&self) -> impl Iterator<Item = ((i32, i32), &BuildError)> {
         self.tables.refused_tiles()
+    }
+
+    /// Tiles some of whose regions lost ground when they were last built, row by row: with an empty
+    /// queue, those of which a fresh build with the same shapes tells
+    /// [`on_flaw`](BuildOptions::on_flaw). After a restore a tile is left out until it is rebuilt.
+    pub fn flawed_tiles(&self) -> impl Iterator<Item = TileFlaw> {
+        self.tables.flawed_tiles()
     }
 
     /// Lets refused tiles wait again, each in its old place in the queue. Only of use when the mesh

@@ -45,6 +45,8 @@ pub(crate) struct FirstBuild {
     pub(crate) loop_order: Vec<u32>,
     pub(crate) loop_first: Vec<u32>,
     pub(crate) contours: ContourSet,
+    /// The regions that dropped holes, ascending, with how many.
+    pub(crate) dropped: Vec<(u32, u32)>,
     /// First contour of each region, and their number at the end.
     pub(crate) contour_first: Vec<u32>,
 }
@@ -106,6 +108,7 @@ impl FirstBuild {
         self.loop_order.clone_from(&scratch.loop_order);
         self.loop_first.clone_from(&scratch.loop_first);
         self.contours.clone_from(&stages.contours);
+        self.dropped.clone_from(&scratch.dropped);
     }
 
     /// Derives the tables that find loops by edge and contours by region.

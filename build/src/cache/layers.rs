@@ -18,7 +18,9 @@ use crate::settings::PartitionType;
 use crate::voxel::frame::HeightfieldFrame;
 use crate::voxel::layers_first::split_layer;
 use crate::voxel::plan::TilePlan;
-use crate::voxel::tile::{Place, StageScratch, TileScratch, build_stages, decide_layers};
+use crate::voxel::tile::{
+    OutlineFlaws, Place, StageScratch, TileScratch, build_stages, decide_layers,
+};
 
 /// A tile, ready to be finished again.
 #[derive(Debug, Default)]
@@ -60,6 +62,9 @@ pub(crate) struct Piece {
     pub(crate) known: bool,
     /// Lowest and highest corner of the walkable spans' columns and floors; `None` without any.
     pub(crate) ground: Option<(DVec3, DVec3)>,
+    /// What the outlines lost in the first build, and in the last one.
+    pub(crate) first_flaws: OutlineFlaws,
+    pub(crate) flaws: OutlineFlaws,
     /// What a repair starts from; pieces that are not one layer have none.
     pub(crate) first: Option<Box<FirstBuild>>,
 }
@@ -68,6 +73,15 @@ impl CachedTile {
     /// Whether the tile waits to be rebuilt.
     pub(crate) fn waits(&self) -> bool {
         self.queued && self.refused.is_none()
+    }
+
+    /// What the outlines of all layers lost in the last build.
+    pub(crate) fn flaws(&self) -> OutlineFlaws {
+        let mut flaws = OutlineFlaws::default();
+        for piece in &self.pieces {
+            flaws.add(&piece.flaws);
+        }
+        flaws
     }
 
     /// Where the tile stands, for the stages.
@@ -138,7 +152,10 @@ pub(crate) fn cache_tile(
         } else {
             piece.build(&place, stages, &mut data)?;
         }
+        piece.first_flaws = stages.take_flaws();
+        piece.flaws = piece.first_flaws;
     }
+    options.report_flaws(x, z, cached.flaws());
     links.bake(&plan.params, x, z, &mut data);
     let tiles = checked_tiles(plan, data)?;
     cached.first_tiles = tiles.into_iter().map(Arc::new).collect();

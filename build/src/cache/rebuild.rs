@@ -18,7 +18,7 @@ use super::shapes::Shapes;
 use crate::links::LinkTable;
 use crate::pipeline::{BuildError, checked_tiles};
 use crate::voxel::plan::TilePlan;
-use crate::voxel::tile::{Place, StageScratch};
+use crate::voxel::tile::{OutlineFlaws, Place, StageScratch};
 
 /// How the layers of rebuilt tiles came about. Tiles that are not built layer by layer count as one
 /// layer.
@@ -36,6 +36,9 @@ pub struct RebuildCounts {
     pub repaired: usize,
     /// Layers built from their areas.
     pub built: usize,
+    /// What the outlines of the reused, repaired and built layers lost. Tile by tile see
+    /// [`CacheTables::flawed_tiles`](super::CacheTables::flawed_tiles).
+    pub flaws: OutlineFlaws,
 }
 
 impl core::ops::AddAssign for RebuildCounts {
@@ -46,6 +49,7 @@ impl core::ops::AddAssign for RebuildCounts {
         self.reused += other.reused;
         self.repaired += other.repaired;
         self.built += other.built;
+        self.flaws.add(&other.flaws);
     }
 }
 
@@ -109,6 +113,8 @@ fn rebuild(
     let radius = job.plan.spans.walkable_radius;
     let mut known = false;
     let mut first = true;
+    // Left over from a tile that was refused.
+    scratch.stages.take_flaws();
     scratch.changed.clear();
     for piece in &mut tile.pieces {
         let before = &mut scratch.before;
@@ -127,6 +133,10 @@ fn rebuild(
     outcome.whole = !tile.by_layer || tile.has_links || !known;
     if outcome.whole && first {
         outcome.counts.reused = tile.pieces.len();
+        for piece in &mut tile.pieces {
+            piece.flaws = piece.first_flaws;
+            outcome.counts.flaws.add(&piece.flaws);
+        }
         let tiles = tile.first_tiles.iter();
         outcome.layers = tiles.map(|t| (t.data().layer, Some(t.clone()))).collect();
         return Ok(outcome);
@@ -140,6 +150,8 @@ fn rebuild(
         }
         if !outcome.whole && piece.spans.area == piece.base_area {
             outcome.counts.reused += 1;
+            piece.flaws = piece.first_flaws;
+            outcome.counts.flaws.add(&piece.flaws);
             let layer = layer as i32;
             let tiles = &tile.first_tiles;
             let kept = tiles.iter().find(|t| t.data().layer == layer).cloned();
@@ -150,6 +162,8 @@ fn rebuild(
         if !tile.by_layer {
             outcome.counts.built += 1;
             piece.build(&place, stages, &mut scratch.data)?;
+            piece.flaws = stages.take_flaws();
+            outcome.counts.flaws.add(&piece.flaws);
             continue;
         }
         let layer = layer as u32;
@@ -162,6 +176,8 @@ fn rebuild(
             scratch,
             &mut outcome.counts,
         )?;
+        piece.flaws = scratch.stages.take_flaws();
+        outcome.counts.flaws.add(&piece.flaws);
         if !outcome.whole {
             let data = core::mem::take(&mut scratch.data);
             let built = checked_tiles(job.plan, data)?.pop().map(Arc::new);

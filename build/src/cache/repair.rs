@@ -384,10 +384,12 @@ fn join_regions(
     copy_contours(first, kept_from..first.border + 1, out);
 }
 
-/// Appends the first build's contours of some regions.
+/// Appends the first build's contours of some regions, and counts the holes they dropped.
 fn copy_contours(first: &FirstBuild, regions: core::ops::Range<u32>, out: &mut ContourSet) {
     let from = &first.contours;
     let at = |region: u32| first.contour_first[region as usize] as usize;
+    let dropped = first.dropped.iter().filter(|(r, _)| regions.contains(r));
+    out.dropped_holes += dropped.map(|(_, count)| count).sum::<u32>();
     let (begin, end) = (at(regions.start), at(regions.end));
     if begin >= end {
         return;

@@ -18,7 +18,7 @@ use super::layers::CachedTile;
 use super::obstacles::Obstacle;
 use super::rebuild::RebuildScratch;
 use super::shapes::{LISTED_TILES, MAX_NEXT_ID, MAX_SHAPES, PlacedVolume, Shapes, grid_meets};
-use crate::pipeline::BuildError;
+use crate::pipeline::{BuildError, TileFlaw};
 use crate::settings::OffMeshLinkDefinition;
 use crate::voxel::plan::TilePlan;
 use crate::voxel::volumes::ConvexVolume;
@@ -206,6 +206,22 @@ impl CacheTables {
             let tile = &self.tiles[index as usize];
             let error = tile.refused.as_deref()?;
             Some(((tile.tile_x, tile.tile_z), error))
+        })
+    }
+
+    /// Tiles some of whose regions lost ground when they were last built, row by row: of a cache
+    /// whose queue is empty, those of which a fresh build with the same shapes tells `on_flaw`. Tiles
+    /// that are not the cache's own (after a restore, until they are rebuilt) are left out. Cost: all
+    /// cached tiles.
+    pub fn flawed_tiles(&self) -> impl Iterator<Item = TileFlaw> {
+        self.tiles.iter().filter_map(|tile| {
+            let known = tile.pieces.iter().all(|piece| piece.known);
+            let flaws = tile.flaws();
+            (known && !flaws.is_empty()).then_some(TileFlaw {
+                tile_x: tile.tile_x,
+                tile_z: tile.tile_z,
+                flaws,
+            })
         })
     }
 

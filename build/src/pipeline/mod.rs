@@ -75,8 +75,23 @@ pub struct BuildOptions<'a> {
     /// Called after each tile with the tiles done and the tiles in all, from any worker.
     pub on_tile: Option<&'a (dyn Fn(usize, usize) + Sync)>,
     /// Called for each tile in which a region could not be triangulated in full, from any worker.
-    /// The mesh holds the rest of that region and every other region all the same.
+    /// The mesh holds the rest of that region and every other region all the same. A build with a
+    /// cache calls it for the first build; of rebuilds see
+    /// [`CacheTables::flawed_tiles`](crate::cache::CacheTables::flawed_tiles).
     pub on_flaw: Option<&'a (dyn Fn(TileFlaw) + Sync)>,
+}
+
+impl BuildOptions<'_> {
+    /// Lets the caller know of a tile's flaws, if it has any.
+    pub(crate) fn report_flaws(&self, tile_x: i32, tile_z: i32, flaws: OutlineFlaws) {
+        if let Some(on_flaw) = self.on_flaw.filter(|_| !flaws.is_empty()) {
+            on_flaw(TileFlaw {
+                tile_x,
+                tile_z,
+                flaws,
+            });
+        }
+    }
 }
 
 /// A tile some of whose regions lost ground, and how.
@@ -221,14 +236,7 @@ pub fn finish_tile(
         tile.scratch,
     )?;
     links.bake(&plan.params, x, z, &mut layers);
-    let flaws = tile.scratch.take_flaws();
-    if let Some(on_flaw) = options.on_flaw.filter(|_| flaws != OutlineFlaws::default()) {
-        on_flaw(TileFlaw {
-            tile_x: x,
-            tile_z: z,
-            flaws,
-        });
-    }
+    options.report_flaws(x, z, tile.scratch.take_flaws());
     Ok(layers)
 }
 

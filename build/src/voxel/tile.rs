@@ -50,7 +50,7 @@ impl TileScratch {
 
     /// The flaws of everything built since the last call.
     pub fn take_flaws(&mut self) -> OutlineFlaws {
-        core::mem::take(&mut self.stages.flaws)
+        self.stages.take_flaws()
     }
 }
 
@@ -69,6 +69,13 @@ pub(crate) struct StageScratch {
     flaws: OutlineFlaws,
 }
 
+impl StageScratch {
+    /// The flaws of everything built since the last call.
+    pub(crate) fn take_flaws(&mut self) -> OutlineFlaws {
+        core::mem::take(&mut self.flaws)
+    }
+}
+
 /// What the outlines of regions lost on their way to polygons. A region with a flaw is kept as far as
 /// it could be triangulated, or left out; the others are not touched by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +90,13 @@ pub struct OutlineFlaws {
 }
 
 impl OutlineFlaws {
-    fn add(&mut self, more: &Self) {
+    /// Whether nothing was lost.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(crate) fn add(&mut self, more: &Self) {
         let add = |total: &mut u32, more: u32| *total = total.saturating_add(more);
         add(&mut self.forced_corners, more.forced_corners);
         add(&mut self.dropped_holes, more.dropped_holes);

@@ -161,6 +161,8 @@ pub struct ContourScratch {
     pub(crate) loop_order: Vec<u32>,
     pub(crate) loop_first: Vec<u32>,
     pub(crate) holes: holes::HoleScratch,
+    /// The regions that dropped holes, ascending, with how many.
+    pub(crate) dropped: Vec<(u32, u32)>,
 }
 
 impl ContourScratch {
@@ -219,7 +221,9 @@ pub fn build_contours(
         vertices: &scratch.loops.vertices,
         first: &scratch.loops.first,
     };
+    scratch.dropped.clear();
     for region in 1..=view.region_count {
+        let dropped_before = out.dropped_holes;
         let range = scratch.loop_first[region as usize] as usize
             ..scratch.loop_first[region as usize + 1] as usize;
         holes::join_region(
@@ -234,6 +238,10 @@ pub fn build_contours(
             &mut scratch.holes,
             out,
         );
+        let dropped = out.dropped_holes - dropped_before;
+        if dropped != 0 {
+            scratch.dropped.push((region, dropped));
+        }
     }
 }
 
