@@ -489,20 +489,20 @@ fn levels_without_ground_and_levels_too_large_are_told_apart() {
         cell_height: 1.0,
         width: 1,
         depth: 1,
-        rows: 600,
+        rows: 2200,
     };
     let field = SolidHeightfield::new(frame).unwrap();
     let outcome = build_heightfield_with(&field, &settings(), &PLAIN);
     assert_eq!(argument(outcome), "top y");
     // A pile of more floors than a column may hold.
-    let floors = 0..300_u16;
+    let floors = 0..1100_u16;
     let pile = SolidSpans {
         width: 1,
         depth: 1,
-        cell_first: vec![0, 300],
+        cell_first: vec![0, 1100],
         min: floors.clone().map(|f| 2 * f).collect(),
         max: floors.map(|f| 2 * f + 1).collect(),
-        area: vec![63; 300],
+        area: vec![63; 1100],
     };
     let frame = HeightfieldFrame {
         origin: DVec3::ZERO,
@@ -511,4 +511,45 @@ fn levels_without_ground_and_levels_too_large_are_told_apart() {
     let field = SolidHeightfield::from_spans(frame, &pile).unwrap();
     let outcome = build_heightfield_with(&field, &settings(), &PLAIN);
     assert_eq!(argument(outcome), "field");
+}
+
+/// Thin floors over each other, from a few more than links can tell apart to as many as a tile has
+/// layers: built by every partition. One more is refused.
+#[test]
+fn chunks_of_a_thousand_thin_floors_build() {
+    let tower = |floors: u32, side: u32| {
+        let height = 4 * floors;
+        let column: Vec<u8> = (0..height).map(|row| u8::from(row % 4 == 0)).collect();
+        let voxels = column.repeat((side * side) as usize);
+        VoxelChunk::from_dense(side, side, height, &voxels).unwrap()
+    };
+    for partition in [
+        PartitionType::Watershed,
+        PartitionType::Monotone,
+        PartitionType::Layers,
+    ] {
+        for (radius, side) in [(0.0, 5), (0.6, 32)] {
+            let settings = NavSettings {
+                agent_radius: radius,
+                agent_height: 0.6,
+                min_region_area: 0,
+                tile_size: 19.25,
+                partition,
+                ..NavSettings::HUMANOID
+            };
+            for (floors, fits) in [(64, true), (286, true), (1024, true), (1025, false)] {
+                let chunk = tower(floors, side);
+                let built = build_chunk_with(&chunk, None, &settings, &PLAIN);
+                match built {
+                    Ok(mesh) => {
+                        assert!(fits, "{floors} floors");
+                        // What links tell apart is ground all over.
+                        assert!(mesh.poly_count() >= 63, "{partition:?} {floors}");
+                    }
+                    Err(BuildError::Limit { what, .. }) => assert!(!fits, "{floors}: {what}"),
+                    Err(other) => panic!("{floors}: {other}"),
+                }
+            }
+        }
+    }
 }

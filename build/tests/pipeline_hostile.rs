@@ -281,10 +281,10 @@ fn a_pile_of_floors_builds_or_is_refused_in_any_order() {
         }
         build_soup(&vertices, &triangles, &NavSettings::HUMANOID, 1)
     };
-    let up = mesh_bytes(&floors(250, true).unwrap());
-    assert!(up == mesh_bytes(&floors(250, false).unwrap()));
+    let up = mesh_bytes(&floors(1000, true).unwrap());
+    assert!(up == mesh_bytes(&floors(1000, false).unwrap()));
     for upward in [true, false] {
-        let refused = floors(300, upward);
+        let refused = floors(1100, upward);
         assert!(
             matches!(refused, Err(BuildError::Limit { .. })),
             "{:?}",

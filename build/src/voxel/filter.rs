@@ -45,6 +45,8 @@ pub struct LedgeScratch {
 }
 
 const NOT_PLAIN: i32 = -1;
+/// Spans of a column that are looked at one by one rather than searched.
+const SHORT_COLUMN: usize = 8;
 const KEEP: u8 = 0;
 const LEDGE: u8 = 1;
 const LOOK: u8 = 2;
@@ -216,9 +218,20 @@ fn is_ledge(
 ) -> bool {
     let (mut lowest, mut highest) = (i32::MAX, i32::MIN);
     for (min, max) in neighbors {
+        // Gaps that end below the floor and the headroom are passed over.
+        let mut next = if min.len() > SHORT_COLUMN {
+            min.partition_point(|&row| i32::from(row) - floor < height)
+        } else {
+            0
+        };
         // The gap under the first span reaches down past any climb.
-        let mut gap_floor = -climb;
-        let mut next = 0;
+        let mut gap_floor = match next.checked_sub(1) {
+            Some(below) => i32::from(max[below]),
+            None => -climb,
+        };
+        if gap_floor >= ceiling {
+            continue;
+        }
         loop {
             let gap_ceiling = min.get(next).map_or(UNBOUNDED, |&row| i32::from(row));
             if ceiling.min(gap_ceiling) - floor.max(gap_floor) >= height {

@@ -63,15 +63,18 @@ pub struct SpanColumns {
     /// Spans that walks longer than [`MAX_COLUMN_SPANS`] may still pass.
     long_walks: usize,
     turned_away: bool,
+    /// The span made last, and its column: what is added upward need not walk past the rest.
+    last: u32,
+    last_column: usize,
 }
 
-/// Most spans over each other in a column. A new span walks past those below it and later stages
-/// compare the spans of neighbouring columns, so without a bound a pile of thin floors would take
-/// its square. Links tell 63 floors apart.
+/// Most spans over each other in a column, as many as a tile has layers. A new span walks past
+/// those below it and layers are told apart by all spans of a column, so without a bound a pile of
+/// thin floors would take its square. Links tell 63 floors apart.
 ///
 /// The columns are judged as they end up, so the order of the spans does not matter: one that is
 /// above the limit until later spans join what it holds is no harm.
-pub const MAX_COLUMN_SPANS: usize = 255;
+pub const MAX_COLUMN_SPANS: usize = 1024;
 /// Most spans of one heightfield under construction, at any time.
 pub const MAX_SPANS: usize = 1 << 24;
 /// Spans passed by walks longer than [`MAX_COLUMN_SPANS`], all together: about a second. Only
@@ -90,6 +93,8 @@ impl SpanColumns {
         self.highest = 0;
         self.long_walks = MAX_LONG_WALKS;
         self.turned_away = false;
+        self.last = NO_SPAN;
+        self.last_column = 0;
     }
 
     /// Whether a column holds more than [`MAX_COLUMN_SPANS`], or spans were turned away: there were
@@ -130,7 +135,8 @@ impl SpanColumns {
     /// Joined spans keep the higher top and that top's area; tops at most `threshold` rows apart
     /// take the larger of the two area ids. The rule is not associative: the result depends on
     /// the order of the calls, and on nothing else; but which rows are covered in the end, and by
-    /// how many spans, is the same in every order. Cost: the spans of the column up to `max`.
+    /// how many spans, is the same in every order. Cost: the spans of the column up to `max`,
+    /// or those from the span made last if that is in the column and below.
     ///
     /// # Panics
     /// When `column` is not a column of the grid. `min < max` is the caller's promise.
@@ -143,6 +149,13 @@ impl SpanColumns {
         let mut below = 0;
         let mut previous = NO_SPAN;
         let mut current = self.head[column];
+        if self.last != NO_SPAN && self.last_column == column {
+            let node = self.nodes[self.last as usize];
+            if node.max < min {
+                previous = self.last;
+                current = node.next;
+            }
+        }
         while current != NO_SPAN {
             let node = self.nodes[current as usize];
             if node.max >= min {
@@ -206,6 +219,8 @@ impl SpanColumns {
             }
         }
         self.nodes[slot as usize] = node;
+        self.last = slot;
+        self.last_column = column;
         if previous == NO_SPAN {
             self.head[column] = slot;
         } else {
@@ -439,17 +454,20 @@ mod tests {
 
     #[test]
     fn long_walks_come_to_an_end() {
-        // Upward, each floor walks past all before it.
-        let mut columns = floors((0..32_000).map(|floor| 2 * floor));
+        // Each of the lower floors walks past all before it, since the one before was a high one.
+        let ends = |floor: u16| [2 * floor, 65_534 - 2 * floor];
+        let mut columns = floors((0..16_000).flat_map(ends));
         assert!(columns.turned_away && columns.overfull());
         let held = packed(&columns).span_count();
-        assert!((8000..16_000).contains(&held), "{held}");
+        assert!((20_000..26_000).contains(&held), "{held}");
         // Nothing is taken any more, not even a wall that would join everything.
         columns.add(0, 0, u16::MAX, 1, 1);
         assert_eq!(packed(&columns).span_count(), held);
         assert!(columns.overfull());
-        // Downward nothing is walked past, and the pile is refused all the same.
+        // Straight down or up nothing is walked past, and the pile is refused all the same.
         let columns = floors((0..32_000).rev().map(|floor| 2 * floor));
+        assert!(!columns.turned_away && columns.overfull());
+        let columns = floors((0..32_000).map(|floor| 2 * floor));
         assert!(!columns.turned_away && columns.overfull());
     }
 }

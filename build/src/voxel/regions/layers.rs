@@ -24,10 +24,19 @@ pub struct LayerScratch {
     settled: Vec<bool>,
     number: Vec<u32>,
     region_layer: Vec<u32>,
+    /// Per layer the last region that found it taken.
     taken: Vec<u32>,
     pair_first: Vec<u32>,
     area: Vec<u8>,
+    /// Columns by region, and the first of each region's.
+    region_cell: Vec<u32>,
+    cell_start: Vec<u32>,
 }
+
+/// Most pairs of monotone regions, each with a neighbour to merge with, that share a column.
+pub const MAX_OVERLAPS: usize = 1 << 26;
+/// Pairs gathered before equal ones are first thrown out.
+const PAIRS_AT_FIRST: usize = 1 << 20;
 
 /// Partitions the walkable spans into layers, then drops islands (layers do not merge by size).
 ///
@@ -35,7 +44,8 @@ pub struct LayerScratch {
 /// are labelled directly.
 ///
 /// # Errors
-/// When `graph` is not of the size of `spans`.
+/// When `graph` is not of the size of `spans`, or there are more than [`MAX_OVERLAPS`] pairs of
+/// regions over each other.
 pub fn build_layers(
     spans: &mut OpenSpans,
     graph: &SpanGraph,
@@ -46,7 +56,7 @@ pub fn build_layers(
 ) -> Result<(), ArgumentError> {
     check_graph(spans, graph)?;
     if columns_overlap(spans) {
-        merge_monotone_regions(spans, graph, scratch, monotone);
+        merge_monotone_regions(spans, graph, scratch, monotone)?;
     } else {
         label_components(spans, graph, None, scratch);
     }
@@ -61,7 +71,7 @@ pub fn build_layers(
 /// +x, −z), else to layer 0. Regions of `spans` are cleared. Returns the number of layers.
 ///
 /// # Errors
-/// When `graph` is not of the size of `spans`.
+/// As [`build_layers`].
 pub fn span_layers(
     spans: &mut OpenSpans,
     graph: &SpanGraph,
@@ -151,54 +161,81 @@ pub fn assign_region_layers(
         pairs,
         pair_first,
         taken,
+        region_cell,
+        cell_start,
         ..
     } = scratch;
-    // Both kinds of pairs, each seen from both sides: the region, whether only adjacent, the other.
-    const ADJACENT: u64 = 1 << 31;
+    // Each seen from both sides: the region, the other.
     pairs.clear();
-    for cell in 0..spans.cell_first.len().saturating_sub(1) {
-        each_pair_of_column(spans, cell, |a, b| {
-            pairs.push(u64::from(a) << 32 | u64::from(b));
-            pairs.push(u64::from(b) << 32 | u64::from(a));
-        });
-    }
     each_adjacent_pair(spans, graph, |a, b| {
-        pairs.push(u64::from(a) << 32 | ADJACENT | u64::from(b));
-        pairs.push(u64::from(b) << 32 | ADJACENT | u64::from(a));
+        pairs.push(u64::from(a) << 32 | u64::from(b));
+        pairs.push(u64::from(b) << 32 | u64::from(a));
     });
     pairs.sort_unstable();
     pairs.dedup();
     index_pairs(pairs, rows, pair_first);
+    list_columns(spans, rows, region_cell, cell_start);
+    taken.clear();
     let mut count = 1;
     for region in 1..rows {
-        let own = &pairs[pair_first[region] as usize..pair_first[region + 1] as usize];
-        let split = own.partition_point(|pair| pair & ADJACENT == 0);
-        let (overlapping, adjacent) = own.split_at(split);
-        let layer_of = |pair: &u64| region_layer[(*pair & (ADJACENT - 1)) as usize];
-        taken.clear();
-        taken.extend(
-            overlapping
-                .iter()
-                .map(layer_of)
-                .filter(|&l| l != UNASSIGNED),
-        );
-        taken.sort_unstable();
-        taken.dedup();
+        // What each of its columns holds is asked once for a run of columns that hold the same.
+        let mut last: &[u32] = &[];
+        for &cell in &region_cell[cell_start[region] as usize..cell_start[region + 1] as usize] {
+            let column = &spans.region[spans.cell_range(cell as usize)];
+            if column != last {
+                last = column;
+                for &other in column {
+                    let layer = region_layer[other as usize];
+                    if other != 0 && layer != UNASSIGNED {
+                        taken[layer as usize] = region as u32;
+                    }
+                }
+            }
+        }
+        let is_free = |layer: u32| {
+            taken
+                .get(layer as usize)
+                .is_none_or(|&by| by != region as u32)
+        };
+        let adjacent = &pairs[pair_first[region] as usize..pair_first[region + 1] as usize];
         let beside = adjacent
             .iter()
-            .map(layer_of)
-            .filter(|layer| *layer != UNASSIGNED && taken.binary_search(layer).is_err())
+            .map(|&pair| region_layer[pair as u32 as usize])
+            .filter(|&layer| layer != UNASSIGNED && is_free(layer))
             .min();
-        let layer = beside.unwrap_or_else(|| {
-            (0..)
-                .zip(taken.iter())
-                .find(|(free, layer)| free != *layer)
-                .map_or(taken.len() as u32, |(free, _)| free)
-        });
+        let lowest = || (0..).find(|&layer| is_free(layer)).unwrap_or(0);
+        let layer = beside.unwrap_or_else(lowest);
         region_layer[region] = layer;
         count = count.max(layer + 1);
+        taken.resize(count as usize, 0);
     }
     Ok(count)
+}
+
+/// Lists the columns of every region, in order; one with several spans of a region several times.
+fn list_columns(spans: &OpenSpans, rows: usize, cells: &mut Vec<u32>, start: &mut Vec<u32>) {
+    start.clear();
+    start.resize(rows + 1, 0);
+    for &region in &spans.region {
+        start[region as usize + 1] += 1;
+    }
+    for row in 0..rows {
+        start[row + 1] += start[row];
+    }
+    cells.clear();
+    cells.resize(spans.region.len(), 0);
+    // Filling moves each start to the next region's; shifting them back restores the offsets.
+    for cell in 0..spans.cell_first.len().saturating_sub(1) {
+        for &region in &spans.region[spans.cell_range(cell)] {
+            let slot = &mut start[region as usize];
+            cells[*slot as usize] = cell as u32;
+            *slot += 1;
+        }
+    }
+    for row in (1..=rows).rev() {
+        start[row] = start[row - 1];
+    }
+    start[0] = 0;
 }
 
 /// Whether some column holds two walkable spans.
@@ -278,10 +315,10 @@ fn merge_monotone_regions(
     graph: &SpanGraph,
     scratch: &mut LayerScratch,
     monotone: &mut MonotoneScratch,
-) {
+) -> Result<(), ArgumentError> {
     sweep_rows(spans, graph, monotone);
     let rows = spans.region_count as usize + 1;
-    collect_sets(spans, graph, rows, scratch);
+    collect_sets(spans, graph, rows, scratch)?;
     let LayerScratch {
         parent,
         adjacent,
@@ -323,10 +360,18 @@ fn merge_monotone_regions(
     for region in &mut spans.region {
         *region = find(parent, *region);
     }
+    Ok(())
 }
 
-/// Fills the sets of neighbours of one area and of regions in one column.
-fn collect_sets(spans: &OpenSpans, graph: &SpanGraph, rows: usize, scratch: &mut LayerScratch) {
+/// Fills the sets of neighbours of one area and of regions in one column. A region without such a
+/// neighbour never merges, so nobody asks what it overlaps: in a pile of floors too high to be
+/// linked every span is such a region.
+fn collect_sets(
+    spans: &OpenSpans,
+    graph: &SpanGraph,
+    rows: usize,
+    scratch: &mut LayerScratch,
+) -> Result<(), ArgumentError> {
     let LayerScratch {
         parent,
         pairs,
@@ -334,6 +379,7 @@ fn collect_sets(spans: &OpenSpans, graph: &SpanGraph, rows: usize, scratch: &mut
         overlaps,
         settled,
         area,
+        region_layer,
         ..
     } = scratch;
     parent.clear();
@@ -349,13 +395,6 @@ fn collect_sets(spans: &OpenSpans, graph: &SpanGraph, rows: usize, scratch: &mut
         pairs.push(u64::from(a) << 32 | u64::from(b));
     });
     fill_sets(pairs, adjacent);
-    pairs.clear();
-    for cell in 0..spans.cell_first.len().saturating_sub(1) {
-        each_pair_of_column(spans, cell, |a, b| {
-            pairs.push(u64::from(a) << 32 | u64::from(b));
-        });
-    }
-    fill_sets(pairs, overlaps);
     // Regions of different areas never merge: drop them from the neighbours.
     area.clear();
     area.resize(rows, NULL_AREA);
@@ -365,6 +404,57 @@ fn collect_sets(spans: &OpenSpans, graph: &SpanGraph, rows: usize, scratch: &mut
     for (a, set) in adjacent.iter_mut().enumerate().take(rows) {
         set.retain(|&b| area[b as usize] == area[a]);
     }
+    let may_merge = |region: &u32| !adjacent[*region as usize].is_empty();
+    collect_overlaps(spans, may_merge, pairs, region_layer)?;
+    fill_sets(pairs, overlaps);
+    Ok(())
+}
+
+/// Fills `pairs` with the pairs of wanted regions that share a column, each once, smaller first.
+fn collect_overlaps(
+    spans: &OpenSpans,
+    wanted: impl Fn(&u32) -> bool,
+    pairs: &mut Vec<u64>,
+    column: &mut Vec<u32>,
+) -> Result<(), ArgumentError> {
+    pairs.clear();
+    let mut room = PAIRS_AT_FIRST;
+    let mut last: &[u32] = &[];
+    for cell in 0..spans.cell_first.len().saturating_sub(1) {
+        let here = &spans.region[spans.cell_range(cell)];
+        if here.len() < 2 || here == last {
+            continue;
+        }
+        last = here;
+        column.clear();
+        column.extend(here.iter().copied().filter(|r| *r != 0 && wanted(r)));
+        column.sort_unstable();
+        column.dedup();
+        for (i, &a) in column.iter().enumerate() {
+            let above = column[i + 1..].iter();
+            pairs.extend(above.map(|&b| u64::from(a) << 32 | u64::from(b)));
+        }
+        if pairs.len() >= room {
+            pairs.sort_unstable();
+            pairs.dedup();
+            check_overlaps(pairs)?;
+            room = PAIRS_AT_FIRST.max(2 * pairs.len());
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    check_overlaps(pairs)
+}
+
+fn check_overlaps(pairs: &[u64]) -> Result<(), ArgumentError> {
+    if pairs.len() <= MAX_OVERLAPS {
+        return Ok(());
+    }
+    Err(ArgumentError::new(
+        "spans",
+        format!("{} pairs of regions over each other, and more", pairs.len()),
+        format!("at most {MAX_OVERLAPS} in a tile; use smaller tiles"),
+    ))
 }
 
 fn fill_sets(pairs: &mut Vec<u64>, sets: &mut [Vec<u32>]) {
@@ -404,22 +494,6 @@ fn each_adjacent_pair(spans: &OpenSpans, graph: &SpanGraph, mut each: impl FnMut
             if other != region && other != 0 && pair != last {
                 last = pair;
                 each(pair.0, pair.1);
-            }
-        }
-    }
-}
-
-/// Calls `each(smaller, larger)` for every two regions with a span in column `cell`.
-fn each_pair_of_column(spans: &OpenSpans, cell: usize, mut each: impl FnMut(u32, u32)) {
-    let range = spans.cell_range(cell);
-    if range.len() < 2 {
-        return;
-    }
-    let column = &spans.region[range];
-    for (i, &a) in column.iter().enumerate() {
-        for &b in &column[i + 1..] {
-            if a != b && a != 0 && b != 0 {
-                each(a.min(b), a.max(b));
             }
         }
     }

@@ -17,7 +17,8 @@ mod watershed;
 pub use distance::build_distance_field;
 pub use filter::{FilterScratch, filter_regions};
 pub use layers::{
-    LayerScratch, assign_region_layers, build_layers, label_layer_components, span_layers,
+    LayerScratch, MAX_OVERLAPS, assign_region_layers, build_layers, label_layer_components,
+    span_layers,
 };
 pub use monotone::{MonotoneScratch, build_monotone};
 pub use watershed::{WatershedScratch, build_watershed};
