@@ -180,7 +180,7 @@ impl TileCache {
     /// Adds an area volume over the ones there are, and queues the tiles near it.
     ///
     /// # Errors
-    /// Its area is above 63, there are 2^20 volumes already, or the ids are used up.
+    /// There are 2^20 volumes already, or the ids are used up.
     pub fn add_volume(&mut self, volume: ConvexVolume) -> Result<VolumeId, ArgumentError> {
         self.tables.add_volume(volume)
     }
@@ -257,7 +257,8 @@ impl TileCache {
     }
 
     /// The state (shapes, queue and mesh) as bytes: the same state in the same mode, the same
-    /// bytes.
+    /// bytes. A mesh whose own snapshot exceeds 2^32 - 1 bytes is more than the format can tell: what
+    /// this writes of it is refused by [`restore`](Self::restore).
     #[must_use]
     pub fn snapshot(&self, mode: SnapshotMode) -> Vec<u8> {
         self.tables.snapshot(&self.mesh, mode)
@@ -270,7 +271,7 @@ impl TileCache {
     }
 
     /// Writes the snapshot into `buffer` and returns its length, or `None` when the buffer is too
-    /// short (its contents then mean nothing).
+    /// short (its contents then mean nothing) or the mesh is too large for the format.
     pub fn try_snapshot(&self, mode: SnapshotMode, buffer: &mut [u8]) -> Option<usize> {
         self.tables.try_snapshot(&self.mesh, mode, buffer)
     }
