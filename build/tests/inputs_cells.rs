@@ -275,8 +275,8 @@ fn eroded<S: TileSource>(source: &S, plan: &TilePlan) -> Vec<Eroded> {
     let mut found = all.iter();
     let range = source.tiles().unwrap();
     for index in 0..range.columns() * range.rows() {
-        let tile = range.tile(index);
-        assert_eq!(range.index(tile.0, tile.1), index);
+        let tile = range.tile(index).unwrap();
+        assert_eq!(range.index(tile.0, tile.1), Some(index));
         let one = for_one_tile(source, plan, tile, &mut worker, |tile| {
             Ok((tile.frame, tile.spans.clone()))
         });
@@ -287,6 +287,7 @@ fn eroded<S: TileSource>(source: &S, plan: &TilePlan) -> Vec<Eroded> {
         }
     }
     assert!(found.next().is_none());
+    assert_eq!(range.tile(range.columns() * range.rows()), None);
     let outside = (range.max_x + 1, range.min_z);
     let none = for_one_tile(source, plan, outside, &mut worker, |_| Ok(())).unwrap();
     assert_eq!(none, None);
@@ -511,6 +512,86 @@ fn levels_without_ground_and_levels_too_large_are_told_apart() {
     let field = SolidHeightfield::from_spans(frame, &pile).unwrap();
     let outcome = build_heightfield_with(&field, &settings(), &PLAIN);
     assert_eq!(argument(outcome), "field");
+}
+
+/// Rows, tiles and batches that are none of the source's own.
+#[test]
+fn a_source_asked_for_what_it_has_not_answers_all_the_same() {
+    let plan = TilePlan::new(&settings()).unwrap();
+    let blocks = Blocks::random(9, 40, 40, 30);
+    let (vertices, triangles) = boxes(&blocks);
+    let soup = SoupSource::new(&plan, &vertices, &triangles).unwrap();
+    let field = HeightfieldSource::new(&plan, &blocks.heightfield(2.0, &[63; 256])).unwrap();
+    let range = soup.tiles().unwrap();
+    let mut worker = Worker::default();
+    for row in [i32::MIN, range.min_z - 1, range.max_z + 1, i32::MAX] {
+        assert_eq!(soup.last_row_of_batch(row), row);
+        for tile in [(range.min_x, row), (row, range.min_z), (row, row)] {
+            let none = soup.erode_tile(&plan, &Default::default(), tile, &mut worker);
+            assert_eq!(none.unwrap(), None);
+            let none = field.erode_tile(&plan, &(), tile, &mut worker);
+            assert_eq!(none.unwrap(), None);
+            assert_eq!(range.index(tile.0, tile.1), None);
+        }
+    }
+    let argument = |outcome: Result<Option<HeightfieldFrame>, BuildError>| match outcome {
+        Err(BuildError::Argument(error)) => error.argument,
+        other => panic!("{other:?}"),
+    };
+    // Nothing gathered, another row gathered, a shorter level's batch.
+    let tile = (range.min_x, range.min_z);
+    let mut batch = Default::default();
+    assert_eq!(
+        argument(soup.erode_tile(&plan, &batch, tile, &mut worker)),
+        "batch"
+    );
+    let above = TileRange {
+        min_z: range.min_z + 1,
+        ..range
+    };
+    soup.gather(above, &mut batch);
+    assert_eq!(
+        argument(soup.erode_tile(&plan, &batch, tile, &mut worker)),
+        "batch"
+    );
+    let part = SoupSource::new(&plan, &vertices, &triangles[..triangles.len() / 2]).unwrap();
+    soup.gather(range, &mut batch);
+    assert_eq!(
+        argument(part.erode_tile(&plan, &batch, tile, &mut worker)),
+        "batch"
+    );
+    // More than there is: the rest is left out.
+    let everything = TileRange {
+        min_x: i32::MIN,
+        min_z: i32::MIN,
+        max_x: i32::MAX,
+        max_z: i32::MAX,
+    };
+    let reversed = TileRange {
+        min_x: 5,
+        max_x: -9,
+        ..range
+    };
+    let known = soup.erode_tile(&plan, &batch, tile, &mut worker).unwrap();
+    soup.gather(everything, &mut batch);
+    let again = soup.erode_tile(&plan, &batch, tile, &mut worker).unwrap();
+    assert_eq!(again, known);
+    soup.gather(reversed, &mut batch);
+    assert_eq!(
+        argument(soup.erode_tile(&plan, &batch, tile, &mut worker)),
+        "batch"
+    );
+    assert_eq!((reversed.columns(), reversed.tile(0)), (0, None));
+    // A plan of other tiles: an answer of no use, or none.
+    let fine = TilePlan::new(&NavSettings {
+        cell_size: 1.0 / 64.0,
+        ..settings()
+    });
+    let (far, fine) = ((range.max_x, range.max_z), fine.unwrap());
+    assert_eq!(
+        field.erode_tile(&fine, &(), far, &mut worker).unwrap(),
+        None
+    );
 }
 
 /// Thin floors over each other, from a few more than links can tell apart to as many as a tile has

@@ -137,7 +137,7 @@ impl TileSource for HeightfieldSource {
 
 /// The source's cells that a grid of `count` cells from `corner` covers.
 fn cells_inside(corner: i32, count: u32, own: u32) -> core::ops::Range<i32> {
-    corner.max(0)..(corner + count as i32).min(own as i32)
+    corner.max(0)..corner.saturating_add(count as i32).min(own as i32)
 }
 
 /// Where a block of cells stands on a plan's tiles.
@@ -200,8 +200,21 @@ impl CellPlace {
         worker: &mut Worker,
         fill: impl FnOnce(&HeightfieldFrame, [i32; 2], &mut Worker),
     ) -> Result<Option<HeightfieldFrame>, BuildError> {
+        if !self.range.contains((tile_x, tile_z)) {
+            return Ok(None);
+        }
         let frame = plan.frame_of_rows(tile_x, tile_z, self.base_y, self.rows)?;
-        let corner = [tile_x, tile_z].map(|t| t * plan.tile_cells as i32 - plan.border as i32);
+        // Of the plan the source was made with every corner fits.
+        let corner = |tile: i32| {
+            let cell = i64::from(tile) * i64::from(plan.tile_cells) - i64::from(plan.border);
+            i32::try_from(cell).ok().filter(|cell| *cell > i32::MIN)
+        };
+        let (Some(x), Some(z)) = (corner(tile_x), corner(tile_z)) else {
+            let found = format!("{} cells a tile", plan.tile_cells);
+            let wanted = "the plan the source was made with";
+            return Err(ArgumentError::new("plan", found, wanted).into());
+        };
+        let corner = [x, z];
         worker.scratch.columns_mut().reset(frame.width, frame.depth);
         fill(&frame, corner, worker);
         let Worker {

@@ -30,34 +30,69 @@ pub struct TileRange {
 }
 
 impl TileRange {
-    /// Tiles along x.
+    /// The range without a tile.
+    pub const EMPTY: Self = Self {
+        min_x: 0,
+        min_z: 0,
+        max_x: -1,
+        max_z: -1,
+    };
+
+    /// Tiles along x; 0 when the ends are the wrong way round.
     #[must_use]
     pub fn columns(&self) -> usize {
-        (self.max_x - self.min_x + 1) as usize
+        length(self.min_x, self.max_x)
     }
 
-    /// Tiles along z.
+    /// Tiles along z; 0 when the ends are the wrong way round.
     #[must_use]
     pub fn rows(&self) -> usize {
-        (self.max_z - self.min_z + 1) as usize
+        length(self.min_z, self.max_z)
     }
 
-    /// The tile at `index`, counted row by row.
+    /// Whether a tile is in the range.
     #[must_use]
-    pub fn tile(&self, index: usize) -> (i32, i32) {
+    pub fn contains(&self, (tile_x, tile_z): (i32, i32)) -> bool {
+        (self.min_x..=self.max_x).contains(&tile_x) && (self.min_z..=self.max_z).contains(&tile_z)
+    }
+
+    /// The tiles in both ranges.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self {
+            min_x: self.min_x.max(other.min_x),
+            min_z: self.min_z.max(other.min_z),
+            max_x: self.max_x.min(other.max_x),
+            max_z: self.max_z.min(other.max_z),
+        }
+    }
+
+    /// The tile at `index`, counted row by row; nothing past the last.
+    #[must_use]
+    pub fn tile(&self, index: usize) -> Option<(i32, i32)> {
         let columns = self.columns();
-        (
-            self.min_x + (index % columns) as i32,
-            self.min_z + (index / columns) as i32,
-        )
+        let (x, z) = (index.checked_rem(columns)?, index.checked_div(columns)?);
+        let place = |low: i32, steps: usize| i32::try_from(i64::from(low) + steps as i64).ok();
+        (z < self.rows())
+            .then(|| place(self.min_x, x).zip(place(self.min_z, z)))
+            .flatten()
     }
 
-    /// Place of a tile of this range, counted row by row.
+    /// Place of a tile of this range, counted row by row; nothing for any other tile.
     #[must_use]
-    pub fn index(&self, tile_x: i32, tile_z: i32) -> usize {
-        let (x, z) = (tile_x - self.min_x, tile_z - self.min_z);
-        x as usize + z as usize * self.columns()
+    pub fn index(&self, tile_x: i32, tile_z: i32) -> Option<usize> {
+        if !self.contains((tile_x, tile_z)) {
+            return None;
+        }
+        let row = length(self.min_z, tile_z) - 1;
+        row.checked_mul(self.columns())?
+            .checked_add(length(self.min_x, tile_x) - 1)
     }
+}
+
+/// Numbers from `low` to `high`, ends included.
+fn length(low: i32, high: i32) -> usize {
+    usize::try_from(i64::from(high) - i64::from(low) + 1).unwrap_or(0)
 }
 
 /// Where the matter of tiles comes from.
@@ -68,21 +103,22 @@ pub trait TileSource: Sync {
     /// The tiles that may have matter; nothing for an empty level.
     fn tiles(&self) -> Option<TileRange>;
 
-    /// The last tile row to be gathered together with row `first`, at least `first`. All of them,
-    /// unless the source says otherwise.
+    /// The last tile row to be gathered together with row `first`, at least `first` (anything less
+    /// counts as `first`). All of them, unless the source says otherwise.
     fn last_row_of_batch(&self, first: i32) -> i32 {
         self.tiles().map_or(first, |range| range.max_z)
     }
 
-    /// Prepares `batch` for the tiles of `block`, which lies inside [`tiles`](Self::tiles).
-    /// Nothing, unless the source says otherwise.
+    /// Prepares `batch` for the tiles of `block`; those outside [`tiles`](Self::tiles) are left
+    /// out. Nothing to do, unless the source says otherwise.
     fn gather(&self, _block: TileRange, _batch: &mut Self::Batch) {}
 
     /// The eroded spans of a tile of the gathered block and the frame they stand in; nothing when
-    /// no agent could stand anywhere on the tile's grid.
+    /// no agent could stand anywhere on the tile's grid, and for a tile outside
+    /// [`tiles`](Self::tiles).
     ///
     /// # Errors
-    /// The tile exceeds a limit of the builder.
+    /// The tile exceeds a limit of the builder, or `batch` was not gathered for it from this source.
     fn erode_tile(
         &self,
         plan: &TilePlan,
@@ -175,10 +211,7 @@ pub fn for_one_tile<S: TileSource, R>(
     visit: impl FnOnce(&mut ErodedTile<'_>) -> Result<R, BuildError>,
 ) -> Result<Option<R>, BuildError> {
     let (x, z) = tile;
-    let inside = source
-        .tiles()
-        .is_some_and(|r| (r.min_x..=r.max_x).contains(&x) && (r.min_z..=r.max_z).contains(&z));
-    if !inside {
+    if !source.tiles().is_some_and(|range| range.contains(tile)) {
         return Ok(None);
     }
     let mut batch = S::Batch::default();
@@ -241,7 +274,8 @@ impl<S: TileSource, V> Job<'_, S, V> {
         let mut batch = S::Batch::default();
         let mut first = self.range.min_z;
         while first <= self.range.max_z {
-            let last = self.source.last_row_of_batch(first).min(self.range.max_z);
+            let last = self.source.last_row_of_batch(first);
+            let last = last.clamp(first, self.range.max_z);
             let block = TileRange {
                 min_z: first,
                 max_z: last,
@@ -249,7 +283,10 @@ impl<S: TileSource, V> Job<'_, S, V> {
             };
             self.source.gather(block, &mut batch);
             let count = block.rows() * block.columns();
-            let visit = |index: usize| self.visit(block.tile(index), &batch, &workers);
+            let visit = |index: usize| match block.tile(index) {
+                Some(tile) => self.visit(tile, &batch, &workers),
+                None => Ok(None),
+            };
             if parallel {
                 let visited: Vec<_> = (0..count)
                     .into_par_iter()

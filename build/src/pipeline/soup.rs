@@ -78,20 +78,27 @@ pub struct TriangleBatch {
     block: TileRange,
     first: Vec<u32>,
     triangles: Vec<u32>,
+    /// Triangles of the level they were gathered from.
+    level: usize,
 }
 
 impl Default for TriangleBatch {
     fn default() -> Self {
         Self {
-            block: TileRange {
-                min_x: 0,
-                min_z: 0,
-                max_x: -1,
-                max_z: -1,
-            },
+            block: TileRange::EMPTY,
             first: Vec::new(),
             triangles: Vec::new(),
+            level: 0,
         }
+    }
+}
+
+impl TriangleBatch {
+    /// The triangles of a tile of the block; nothing for any other.
+    fn tile(&self, tile_x: i32, tile_z: i32) -> Option<&[u32]> {
+        let index = self.block.index(tile_x, tile_z)?;
+        let (first, end) = (*self.first.get(index)?, *self.first.get(index + 1)?);
+        self.triangles.get(first as usize..end as usize)
     }
 }
 
@@ -103,10 +110,18 @@ impl TileSource for SoupSource<'_> {
     }
 
     fn last_row_of_batch(&self, first: i32) -> i32 {
-        let Some(range) = self.range else {
+        let row_of = |range: TileRange| {
+            TileRange {
+                min_x: 0,
+                max_x: 0,
+                ..range
+            }
+            .index(0, first)
+        };
+        let Some((range, mut row)) = self.range.and_then(|range| Some((range, row_of(range)?)))
+        else {
             return first;
         };
-        let mut row = (first - range.min_z) as usize;
         let mut entries = self.row_entries[row];
         while row + 1 < self.row_entries.len()
             && entries + self.row_entries[row + 1] <= BATCH_ENTRIES
@@ -119,8 +134,11 @@ impl TileSource for SoupSource<'_> {
 
     /// Lists, for every tile of the block, its triangles in input order.
     fn gather(&self, block: TileRange, batch: &mut TriangleBatch) {
+        let range = self.range.unwrap_or(TileRange::EMPTY);
+        let block = block.intersection(&range);
         let tiles = block.rows() * block.columns();
         batch.block = block;
+        batch.level = self.triangles.len();
         batch.first.clear();
         batch.first.resize(tiles + 1, 0);
         let each = |visit: &mut dyn FnMut(usize, u32)| {
@@ -128,7 +146,9 @@ impl TileSource for SoupSource<'_> {
                 let (low_x, high_x) = (b.min_x.max(block.min_x), b.max_x.min(block.max_x));
                 for z in b.min_z.max(block.min_z)..=b.max_z.min(block.max_z) {
                     for x in low_x..=high_x {
-                        visit(block.index(x, z), triangle as u32);
+                        if let Some(tile) = block.index(x, z) {
+                            visit(tile, triangle as u32);
+                        }
                     }
                 }
             }
@@ -159,8 +179,18 @@ impl TileSource for SoupSource<'_> {
         (tile_x, tile_z): (i32, i32),
         worker: &mut Worker,
     ) -> Result<Option<HeightfieldFrame>, BuildError> {
-        let index = batch.block.index(tile_x, tile_z);
-        let list = &batch.triangles[batch.first[index] as usize..batch.first[index + 1] as usize];
+        if !self
+            .range
+            .is_some_and(|range| range.contains((tile_x, tile_z)))
+        {
+            return Ok(None);
+        }
+        let gathered = batch.tile(tile_x, tile_z);
+        let Some(list) = gathered.filter(|_| batch.level == self.triangles.len()) else {
+            let found = format!("without tile ({tile_x}, {tile_z})");
+            let wanted = "gathered for the tile from this level";
+            return Err(ArgumentError::new("batch", found, wanted).into());
+        };
         if !list.iter().any(|&t| self.may_be_walkable[t as usize]) {
             return Ok(None);
         }
