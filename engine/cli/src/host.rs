@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::file::NewFile;
 use crate::words::shortened;
 
 /// Why the program stops.
@@ -91,15 +92,13 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::about(path.display(), reason(&error)))
 }
 
-/// Writes a file.
+/// Writes a file, as a whole or not at all.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    fs::write(path, bytes).map_err(|error| cannot_write(path, &error))
-}
-
-/// Opens a file for writing, buffered.
-pub(crate) fn create(path: &Path) -> Result<io::BufWriter<fs::File>, Failure> {
-    let file = fs::File::create(path).map_err(|error| cannot_write(path, &error))?;
-    Ok(io::BufWriter::new(file))
+    let written = NewFile::create(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.finish()
+    });
+    written.map_err(|error| cannot_write(path, &error))
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {

@@ -10,6 +10,7 @@
 mod args;
 mod bake;
 mod check;
+mod file;
 mod gltf;
 mod host;
 mod info;

@@ -7,6 +7,7 @@
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
+use crate::file;
 use crate::host::{Failure, cannot_write};
 
 /// A file to be written: the flag that names it, and its path when the flag was given.
@@ -22,6 +23,7 @@ pub(crate) fn check(level: Option<&Path>, outputs: &[Output<'_>]) -> Result<(), 
         let Some(path) = path else { continue };
         check_extension(flag, path)?;
         probes.push(Probe::new(path)?);
+        file::probe(path).map_err(|error| cannot_write(path, &error))?;
         let Some(identity) = Identity::of(path) else {
             continue;
         };

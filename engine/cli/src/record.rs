@@ -17,13 +17,13 @@
 //! as a byte (0 idle, 1 moving, 2 on an off-mesh link, 3 arrived, 4 stuck, 5 no path, 255 when the
 //! slot is free). Nothing follows the last frame.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use throng::parts::soa::bytes::Reader;
 use throng::{AgentState, CrowdColumns, DVec3, DataError, DataErrorKind};
 
+use crate::file::NewFile;
 use crate::host::{self, Failure};
 
 /// Magic of a recording.
@@ -51,7 +51,7 @@ pub(crate) struct Header {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: NewFile,
     origin: DVec3,
     frame: Vec<u8>,
 }
@@ -59,7 +59,6 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Creates the file and writes the header.
     pub(crate) fn create(path: &Path, header: &Header) -> Result<Self, Failure> {
-        let mut file = host::create(path)?;
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend([0; 2]);
@@ -71,11 +70,13 @@ impl Recorder {
         for value in header.origin.to_array() {
             bytes.extend(value.to_le_bytes());
         }
-        let written = file.write_all(&bytes);
-        written.map_err(|error| host::cannot_write(path, &error))?;
+        let file = NewFile::create(path).and_then(|mut file| {
+            file.write_all(&bytes)?;
+            Ok(file)
+        });
         Ok(Self {
             path: path.into(),
-            file,
+            file: file.map_err(|error| host::cannot_write(path, &error))?,
             origin: header.origin,
             frame: Vec::new(),
         })
@@ -100,10 +101,10 @@ impl Recorder {
         written.map_err(|error| host::cannot_write(&self.path, &error))
     }
 
-    /// Writes what is buffered.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        let flushed = self.file.flush();
-        flushed.map_err(|error| host::cannot_write(&self.path, &error))
+    /// Writes what is buffered and gives the file its name.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let finished = self.file.finish();
+        finished.map_err(|error| host::cannot_write(&self.path, &error))
     }
 }
 

@@ -125,3 +125,104 @@ fn a_picture_that_fails_does_not_lose_the_report() {
         assert!(complaint.contains("/dev/full: cannot write"), "{complaint}");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_write_that_fails_leaves_the_old_file() {
+    use std::process::Command;
+
+    let folder = folder("kept");
+    write_floor(&folder);
+    for (name, arguments) in [
+        ("old.nav", "bake city --size 64 -o old.nav".to_owned()),
+        (
+            "old.svg",
+            "simulate city --size 64 -n 20 -s 5 --picture old.svg".to_owned(),
+        ),
+        (
+            "old.thrr",
+            "simulate floor.obj -n 50 -s 50 --record old.thrr".to_owned(),
+        ),
+        (
+            "new.svg",
+            format!("path city --size 64 {ENDS} --picture new.svg"),
+        ),
+    ] {
+        let is_old = name.starts_with("old");
+        if is_old {
+            std::fs::write(folder.join(name), "old").unwrap();
+        }
+        // The report goes through a pipe: only files are limited, to less than the one asked for.
+        let program = env!("CARGO_BIN_EXE_throng");
+        let script = format!("trap '' XFSZ; ulimit -f 4; exec {program} {arguments}");
+        let run = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let complaint = crate::text(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{arguments}: {complaint}");
+        let words = format!("throng: {name}: cannot write: ");
+        assert!(complaint.starts_with(&words), "{complaint}");
+        let left = std::fs::read(folder.join(name));
+        assert_eq!(left.ok(), is_old.then(|| b"old".to_vec()), "{name}");
+    }
+    assert_eq!(
+        names(&folder),
+        ["floor.obj", "old.nav", "old.svg", "old.thrr"]
+    );
+}
+
+#[test]
+fn a_run_that_ends_early_leaves_the_old_recording() {
+    let folder = folder("ended_early");
+    std::fs::write(folder.join("old.thrr"), "old").unwrap();
+    // The level is read after the file was looked at.
+    error(&folder, "simulate none.obj --record old.thrr", 1);
+    assert_eq!(names(&folder), ["old.thrr"]);
+    assert_eq!(std::fs::read(folder.join("old.thrr")).unwrap(), b"old");
+}
+
+#[test]
+#[cfg(unix)]
+fn links_and_permissions_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = folder("links_stay");
+    write_floor(&folder);
+    std::fs::create_dir(folder.join("sub")).unwrap();
+    let target = folder.join("sub/level.nav");
+    std::fs::write(&target, "old").unwrap();
+    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("sub/level.nav", folder.join("link.nav")).unwrap();
+    symlink("sub/new.nav", folder.join("dangling.nav")).unwrap();
+    for link in ["link.nav", "dangling.nav"] {
+        json(&folder, &format!("bake floor.obj -o {link}"));
+        assert!(folder.join(link).is_symlink(), "{link}");
+        assert!(json(&folder, &format!("info {link}"))["polygons"].is_u64());
+    }
+    let mode = std::fs::metadata(&target).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(names(&folder.join("sub")), ["level.nav", "new.nav"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn streams_and_pipes_are_written_as_they_are() {
+    let folder = folder("streams");
+    write_floor(&folder);
+    json(&folder, "bake floor.obj -o floor.nav");
+    let baked = std::fs::read(folder.join("floor.nav")).unwrap();
+    // The mesh and then the report, through one pipe.
+    let both = crate::run(&folder, "bake floor.obj -o /dev/stdout").stdout;
+    assert!(both.starts_with(&baked) && both.len() > baked.len());
+    let out = std::fs::File::create(folder.join("out")).unwrap();
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_throng"))
+        .args("bake floor.obj -o /dev/stderr".split_whitespace())
+        .current_dir(&folder)
+        .stderr(out)
+        .status();
+    assert!(run.unwrap().success());
+    assert_eq!(std::fs::read(folder.join("out")).unwrap(), baked);
+    assert_eq!(names(&folder), ["floor.nav", "floor.obj", "out"]);
+}
