@@ -88,7 +88,7 @@ pub(crate) struct SimulateArgs {
     )]
     pub(crate) show: Vec<Show>,
     /// Record every agent's position and state at every step
-    #[arg(long, value_name = "FILE.thr")]
+    #[arg(long, value_name = "FILE.thrr")]
     pub(crate) record: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) source: SourceArgs,

@@ -8,7 +8,7 @@ use crate::level::{self, Mesh};
 use crate::report::{Table, mesh_sizes};
 use crate::words::{count, rounded};
 
-/// Builds the mesh and writes the baked file.
+/// Builds the mesh and writes the baked file, unless nobody could walk in it.
 pub(crate) fn run(args: &BakeArgs) -> Result<(), Failure> {
     let outputs = [("--output", Some(&args.output))];
     let level = level::load(&args.level, &args.source, 0, &outputs)?;
@@ -18,14 +18,18 @@ pub(crate) fn run(args: &BakeArgs) -> Result<(), Failure> {
             "bare mesh bytes lack the settings a baked file needs",
         ));
     };
-    let bytes = mesh.save();
-    host::write(&args.output, &bytes)?;
+    let mut bytes = Vec::new();
+    if !level.is_empty() {
+        bytes = mesh.save();
+        host::write(&args.output, &bytes)?;
+    }
     let sizes = mesh_sizes(mesh.tiles_mesh());
     let output = args.output.display();
     if args.source.json {
         let object = json!({
             "level": level.name,
-            "output": output.to_string(),
+            "size": level.size,
+            "output": (!level.is_empty()).then(|| output.to_string()),
             "bytes": bytes.len(),
             "build_ms": rounded(level.build_ms),
             "tiles": sizes.tiles,
@@ -34,17 +38,25 @@ pub(crate) fn run(args: &BakeArgs) -> Result<(), Failure> {
             "area": rounded(sizes.area),
             "peak_rss_mb": peak_rss_mb().map(rounded),
         });
-        return host::say(&object.to_string());
-    }
-    let mut table = Table::default();
-    table.row("level", format!("{} ({})", level.name, level.source));
-    table.row("mesh", sizes.to_string());
-    table.row("built in", format!("{:.0} ms", level.build_ms));
-    table.row("written", format!("{output}, {} bytes", count(bytes.len())));
-    if sizes.polygons > 0 {
-        table.tip(&format!("throng simulate {output}"));
+        host::say(&object.to_string())?;
     } else {
-        table.note(&level.without_ground());
+        let mut table = Table::default();
+        table.row("level", format!("{} ({})", level.name, level.source));
+        table.row("mesh", sizes.to_string());
+        table.row("built in", format!("{:.0} ms", level.build_ms));
+        if level.is_empty() {
+            table.note(&level.why_empty());
+            table.note(&format!(
+                "There is nothing to bake: {output} was not written."
+            ));
+        } else {
+            table.row("written", format!("{output}, {} bytes", count(bytes.len())));
+            table.tip(&format!("throng simulate {output}"));
+        }
+        host::say(&table.to_string())?;
     }
-    host::say(&table.to_string())
+    if level.is_empty() {
+        return Err(level.no_ground(args.source.json));
+    }
+    Ok(())
 }

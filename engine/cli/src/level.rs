@@ -4,7 +4,9 @@
 //! be. Names of generated levels win over files of the same name (write `./city` for the file).
 
 use std::path::Path;
+use std::sync::Mutex;
 
+use throng::parts::build::TileFlaw;
 use throng::parts::build::settings::cosine_of_degrees;
 use throng::parts::soa::mesh::format::read_mesh;
 use throng::{
@@ -13,18 +15,11 @@ use throng::{
 };
 
 use crate::args::SourceArgs;
+use crate::forms::{self, BAKED, BARE};
 use crate::gltf;
 use crate::host::{self, Failure, Stopwatch, milliseconds};
 use crate::outputs::{self, Output};
-use crate::record;
-use crate::words::{count, counted, data_problem, nearest_name};
-
-/// Magic of a baked file.
-pub(crate) const BAKED: &[u8] = b"ONNM";
-/// Magic of bare mesh bytes, which carry no settings.
-pub(crate) const BARE: &[u8] = b"ONPM";
-/// First bytes of a saved crowd.
-pub(crate) const CROWD: &[u8] = b"OPCS";
+use crate::words::{count, counted, data_problem, nearest_name, shortest};
 
 /// A level ready to walk in.
 #[derive(Debug)]
@@ -33,10 +28,12 @@ pub(crate) struct Level {
     pub(crate) name: String,
     /// What it is, for people.
     pub(crate) source: String,
+    /// Side of a generated level, units.
+    pub(crate) size: Option<f64>,
     /// Milliseconds spent building or loading the mesh.
     pub(crate) build_ms: f64,
     /// Why the mesh is empty, when it is and the level is there to tell.
-    pub(crate) why_empty: Option<String>,
+    why_empty: Option<String>,
     /// The mesh.
     pub(crate) mesh: Mesh,
 }
@@ -59,21 +56,31 @@ impl Level {
         }
     }
 
-    /// What to say when nobody can walk in it.
-    pub(crate) fn without_ground(&self) -> String {
+    /// Whether there is nothing to walk on.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tiles().tiles().all(|(_, tile)| tile.poly_count() == 0)
+    }
+
+    /// Why nobody can walk in it, and what to change.
+    pub(crate) fn why_empty(&self) -> String {
         let why = self.why_empty.as_deref();
-        format!(
-            "{} has no walkable ground. {}",
-            self.name,
-            why.unwrap_or("It was baked so.")
-        )
+        why.unwrap_or("It was baked so.").to_owned()
+    }
+
+    /// The failure of a level nobody can walk in: with the reason for `--json`, without it where
+    /// the report told it.
+    pub(crate) fn no_ground(&self, with_reason: bool) -> Failure {
+        if with_reason {
+            let why = self.why_empty();
+            return Failure::about(&self.name, format!("no walkable ground. {why}"));
+        }
+        Failure::about(&self.name, "no walkable ground")
     }
 
     /// Agents of the class the mesh was built for.
     pub(crate) fn agent_options(&self) -> AgentOptions {
         // The shortest decimal is what was asked for before it was stored as a float32.
-        let radius = self.tiles().params().agent_radius;
-        let radius: f64 = radius.to_string().parse().unwrap_or(f64::from(radius));
+        let radius = shortest(self.tiles().params().agent_radius);
         let preset = if radius > 1.0 {
             AgentOptions::LARGE
         } else if radius > 0.0 && radius < 0.45 {
@@ -126,7 +133,11 @@ pub(crate) fn load(
     let size = args.size.unwrap_or_else(|| default_size(agents));
     if let Some(soup) = levels::generate(name, size, args.seed) {
         let source = format!("generated, {size} x {size} units, seed {}", args.seed);
-        return build(name, source, &soup, args, settings);
+        let level = build(name, source, &soup, args, settings)?;
+        return Ok(Level {
+            size: Some(size),
+            ..level
+        });
     }
     if !path.exists() {
         return Err(Failure::about(name, nothing_called(name)));
@@ -161,20 +172,25 @@ fn nothing_called(name: &str) -> String {
     }
 }
 
-/// Reads an OBJ file; says what the file is when it is something else.
+/// Reads an OBJ file to build a mesh from.
 fn read_soup(bytes: &[u8]) -> Result<Soup, String> {
-    if bytes.starts_with(&record::MAGIC) {
-        return Err("this is a recording, not a level".into());
+    let soup = read_text(bytes)?;
+    if soup.triangles().is_empty() {
+        return Err("no level: an OBJ file without faces (lines that begin with f)".into());
     }
-    if bytes.starts_with(CROWD) {
-        return Err("this is a saved crowd, not a level".into());
+    Ok(soup)
+}
+
+/// Reads an OBJ file; says what the file is when it is something else.
+pub(crate) fn read_text(bytes: &[u8]) -> Result<Soup, String> {
+    if let Some(form) = forms::no_level(bytes) {
+        return Err(format!("this is {form}, not a level"));
     }
     let soup = read_obj(bytes).map_err(|error| data_problem(&error))?;
-    match (soup.vertices().len(), soup.triangles().len()) {
-        (0, 0) => Err("no level: neither a baked file nor an OBJ file with vertices".into()),
-        (_, 0) => Err("no level: an OBJ file without faces (lines that begin with f)".into()),
-        _ => Ok(soup),
+    if soup.vertices().is_empty() {
+        return Err("no level: neither OBJ with vertices nor glTF nor a baked file".into());
     }
+    Ok(soup)
 }
 
 fn build(
@@ -195,9 +211,16 @@ fn build(
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     };
+    let flaws = Mutex::new(Vec::new());
+    let on_flaw = |flaw: TileFlaw| {
+        if let Ok(mut flaws) = flaws.lock() {
+            flaws.push(flaw);
+        }
+    };
     let options = BuildOptions {
         threads: host::threads(args.threads),
         on_tile: Some(&on_tile),
+        on_flaw: Some(&on_flaw),
         ..BuildOptions::default()
     };
     let built = NavMesh::build_with(vertices, triangles, &settings, &options);
@@ -207,14 +230,54 @@ fn build(
         error => Failure::about(name, error),
     })?;
     let build_ms = milliseconds(watch.elapsed());
+    warn_of(name, flaws.into_inner().unwrap_or_default());
     let is_empty = mesh.tiles().all(|(_, tile)| tile.poly_count() == 0);
     Ok(Level {
         name: name.into(),
         source: format!("{source}, {}", counted(triangles.len(), "triangle")),
+        size: None,
         build_ms,
         why_empty: is_empty.then(|| why_empty(soup, &settings)),
         mesh: Mesh::Nav(Box::new(mesh)),
     })
+}
+
+/// Tiles named in warnings about a level.
+const MOST_WARNINGS: usize = 8;
+
+/// Says which tiles lost ground, in their order and not in that of the workers.
+fn warn_of(name: &str, mut flaws: Vec<TileFlaw>) {
+    flaws.sort_by_key(|flaw| (flaw.tile_z, flaw.tile_x));
+    for TileFlaw {
+        tile_x,
+        tile_z,
+        flaws,
+    } in flaws.iter().take(MOST_WARNINGS)
+    {
+        let lost = [
+            (flaws.forced_corners, "corner forced"),
+            (flaws.dropped_holes, "hole filled"),
+            (flaws.lost_outlines, "outline lost"),
+        ];
+        let lost: Vec<_> = lost
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, what)| {
+                let (thing, how) = what.split_once(' ').unwrap_or((what, ""));
+                format!("{} {how}", counted(number as usize, thing))
+            })
+            .collect();
+        host::say_error(&format!(
+            "{name}: warning: some ground of tile ({tile_x}, {tile_z}) may be wrong: {}",
+            lost.join(", ")
+        ));
+    }
+    if let Some(more @ 1..) = flaws.len().checked_sub(MOST_WARNINGS) {
+        let tiles = counted(more, "other tile");
+        host::say_error(&format!(
+            "{name}: warning: nor may that of {tiles} be right"
+        ));
+    }
 }
 
 /// Why nothing of a level can be walked on.
@@ -237,8 +300,13 @@ fn why_empty(soup: &Soup, settings: &NavSettings) -> String {
     }
     format!(
         "There is flat ground, but no room on it for an agent of radius {} and height {} in a region \
-         of {} cells (--radius, --height, --min-region).",
-        settings.agent_radius, settings.agent_height, settings.min_region_area
+         of {} cells, each {} wide and {} high (--radius, --height, --min-region, --cell, \
+         --cell-height).",
+        settings.agent_radius,
+        settings.agent_height,
+        settings.min_region_area,
+        settings.cell_size,
+        settings.cell_height
     )
 }
 
@@ -256,6 +324,7 @@ fn open(name: &str, bytes: &[u8], args: &SourceArgs) -> Result<Level, Failure> {
     Ok(Level {
         name: name.into(),
         source: format!("baked file, {} bytes", count(bytes.len())),
+        size: None,
         mesh: mesh.map_err(|error| Failure::about(name, error))?,
         why_empty: None,
         build_ms: milliseconds(watch.elapsed()),

@@ -11,6 +11,7 @@ mod args;
 mod bake;
 mod check;
 mod file;
+mod forms;
 mod gltf;
 mod host;
 mod info;

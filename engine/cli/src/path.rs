@@ -2,15 +2,16 @@
 
 use serde_json::{Value, json};
 use throng::debug::QueryDebug;
+use throng::parts::query::mesh::closest_point_on_poly;
 use throng::parts::soa::world::distance3;
-use throng::{DVec3, MeshQuery, PathOptions, PathResult, PathStatus};
+use throng::{DVec3, MeshQuery, PathOptions, PathResult, PathStatus, TiledMesh};
 
 use crate::args::PathArgs;
 use crate::host::{self, Failure};
 use crate::level::{self, Level};
 use crate::picture;
 use crate::report::Table;
-use crate::words::{counted, rounded};
+use crate::words::{counted, rounded, trimmed};
 
 /// How far an end of the path may be from the point asked for without a word about it.
 const MOVED: f64 = 0.01;
@@ -28,15 +29,15 @@ pub(crate) fn run(args: &PathArgs) -> Result<(), Failure> {
         picture::path(path, &level, &found, &search, args.from, args.to)
     });
     if args.source.json {
-        host::say(&object(args, &level.name, &found).to_string())?;
+        host::say(&object(args, &level, &found).to_string())?;
     } else {
         host::say(&table(args, &level, &found, drawn.is_ok()).to_string())?;
     }
     drawn?;
     match found.status {
         PathStatus::Found | PathStatus::Partial => Ok(()),
-        _ if level.why_empty.is_some() => Err(Failure::Said(level.without_ground())),
-        status => Err(Failure::about(&level.name, words(status))),
+        _ if level.is_empty() => Err(level.no_ground(args.source.json)),
+        status => Err(Failure::about(&level.name, no_path(args, &level, status))),
     }
 }
 
@@ -57,6 +58,9 @@ fn table(args: &PathArgs, level: &Level, found: &PathResult, is_drawn: bool) -> 
     }
     if let Some(path) = args.picture.as_ref().filter(|_| is_drawn) {
         table.row("picture", path.display().to_string());
+    }
+    if level.is_empty() {
+        table.note(&level.why_empty());
     }
     table
 }
@@ -84,19 +88,59 @@ fn points(table: &mut Table, found: &PathResult) {
     }
 }
 
-fn object(args: &PathArgs, level: &str, found: &PathResult) -> Value {
+fn object(args: &PathArgs, level: &Level, found: &PathResult) -> Value {
     let points = found.points.iter().map(|p| p.position.to_array());
     json!({
-        "level": level,
+        "level": level.name,
+        "size": level.size,
         "from": args.from.to_array(),
         "to": args.to.to_array(),
-        "status": format!("{:?}", found.status),
+        "status": id(found.status),
         "length": found.length,
         "cost": found.cost.is_finite().then_some(found.cost),
         "corridor": found.corridor.len(),
         "points": points.collect::<Vec<_>>(),
         "distance": rounded(distance3(args.from, args.to)),
     })
+}
+
+/// Why there is no path; of an end off the mesh, how far off it is.
+fn no_path(args: &PathArgs, level: &Level, status: PathStatus) -> String {
+    let (end, point) = match status {
+        PathStatus::StartInvalid => ("start", args.from),
+        PathStatus::GoalInvalid => ("goal", args.to),
+        PathStatus::NoPath => return "nothing leads from the start to the goal".into(),
+        status => return format!("the search ended with {}", words(status)),
+    };
+    let problem = format!("nothing walkable near the {end}");
+    match nearest(level.tiles(), point) {
+        Some(p) => format!(
+            "{problem}; the nearest ground is at {},{},{}, {} units away",
+            rounded(p.x),
+            rounded(p.y),
+            rounded(p.z),
+            trimmed(distance3(p, point))
+        ),
+        None => problem,
+    }
+}
+
+/// The point of the mesh nearest to `point`, however far away; the first of equals.
+fn nearest(mesh: &TiledMesh, point: DVec3) -> Option<DVec3> {
+    let mut best: Option<(f64, DVec3)> = None;
+    for (slot, tile) in mesh.tiles() {
+        for poly in 0..tile.poly_count() as u32 {
+            let poly = mesh.poly_ref(slot, poly);
+            let Some(closest) = closest_point_on_poly(mesh, poly, point) else {
+                continue;
+            };
+            let distance = distance3(closest.point, point);
+            if best.is_none_or(|(least, _)| distance < least) {
+                best = Some((distance, closest.point));
+            }
+        }
+    }
+    best.map(|(_, point)| point)
 }
 
 /// A status for people.
@@ -106,10 +150,24 @@ fn words(status: PathStatus) -> &'static str {
         PathStatus::Partial => {
             "partial: the goal cannot be reached, this leads as near as possible"
         }
-        PathStatus::StartInvalid => "no path: nothing walkable near the start",
-        PathStatus::GoalInvalid => "no path: nothing walkable near the goal",
+        PathStatus::StartInvalid => "the start is off the mesh",
+        PathStatus::GoalInvalid => "the goal is off the mesh",
         PathStatus::NoPath => "no path",
         PathStatus::BudgetExhausted | PathStatus::InProgress => "not finished",
+        PathStatus::None => "none",
+    }
+}
+
+/// A status for programs.
+pub(crate) fn id(status: PathStatus) -> &'static str {
+    match status {
+        PathStatus::Found => "found",
+        PathStatus::Partial => "partial",
+        PathStatus::StartInvalid => "start_invalid",
+        PathStatus::GoalInvalid => "goal_invalid",
+        PathStatus::NoPath => "no_path",
+        PathStatus::BudgetExhausted => "budget_exhausted",
+        PathStatus::InProgress => "in_progress",
         PathStatus::None => "none",
     }
 }

@@ -20,6 +20,7 @@ use canvas::{Canvas, Look, polygon, polyline};
 use crate::args::Show;
 use crate::host::{self, Failure};
 use crate::level::Level;
+use crate::path::id;
 use crate::report::{Report, STATE_WORDS};
 use crate::words::{count, counted, trimmed};
 
@@ -258,8 +259,8 @@ pub(crate) fn path(
     canvas.add(dot(to, "#f2762e", 0.6));
     let title = format!("A path in {}", short(&level.name));
     let caption = format!(
-        "{:?}  ·  length {}  ·  {}, {}  ·  {} searched",
-        found.status,
+        "{}  ·  length {}  ·  {}, {}  ·  {} searched",
+        id(found.status).replace('_', " "),
         trimmed(found.length),
         counted(search.corridor.len(), "polygon"),
         counted(points.len(), "point"),

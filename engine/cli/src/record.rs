@@ -1,6 +1,6 @@
 //! Recordings: where everybody was, step by step.
 //!
-//! A recording (`.thr`) is little-endian, without padding:
+//! A recording (`.thrr`) is little-endian, without padding:
 //!
 //! | bytes | field |
 //! |---|---|
@@ -24,10 +24,9 @@ use throng::parts::soa::bytes::Reader;
 use throng::{AgentState, CrowdColumns, DVec3, DataError, DataErrorKind};
 
 use crate::file::NewFile;
+use crate::forms::RECORDING;
 use crate::host::{self, Failure};
 
-/// Magic of a recording.
-pub(crate) const MAGIC: [u8; 4] = *b"THRR";
 const VERSION: u16 = 1;
 const FREE: u8 = 255;
 const ROW: usize = 13;
@@ -59,7 +58,7 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Creates the file and writes the header.
     pub(crate) fn create(path: &Path, header: &Header) -> Result<Self, Failure> {
-        let mut bytes = MAGIC.to_vec();
+        let mut bytes = RECORDING.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend([0; 2]);
         bytes.extend(header.slots.to_le_bytes());
@@ -112,7 +111,7 @@ impl Recorder {
 /// on a link, arrived, stuck, no path, free).
 pub(crate) fn read(bytes: &[u8]) -> Result<(Header, [u32; 7]), DataError> {
     let mut reader = Reader::new("recording", bytes);
-    reader.magic(MAGIC)?;
+    reader.bytes("magic", RECORDING.len())?;
     reader.version(VERSION)?;
     reader.zero_u16("reserved")?;
     let slots = reader.u32("slots")?;

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use throng::{Stage, StepStats, TiledMesh};
+use throng::{DVec3, Stage, StepStats, TiledMesh};
 
 use crate::args::OnArrival;
 use crate::spawn::poly_area;
-use crate::words::{count, counted, rounded, trimmed};
+use crate::words::{count, counted, grouped_decimal, rounded, trimmed, wrapped};
 
 /// Names of agents' states in JSON, by number.
 pub(crate) const STATES: [&str; 6] = ["idle", "moving", "off_mesh", "arrived", "stuck", "no_path"];
@@ -28,6 +28,8 @@ pub(crate) struct Report {
     /// The LEVEL argument and what it was.
     pub(crate) level: String,
     pub(crate) source: String,
+    /// Side of a generated level, units.
+    pub(crate) size: Option<f64>,
     pub(crate) build_ms: f64,
     pub(crate) sizes: MeshSizes,
     /// Agents asked for and placed, and how many have room to walk freely.
@@ -108,6 +110,7 @@ impl Report {
         let states = states.map(|(name, count)| ((*name).to_owned(), json!(count)));
         let mut object = json!({
             "level": self.level,
+            "size": self.size,
             "agents": self.agents,
             "steps": self.steps,
             "dt": self.dt,
@@ -201,16 +204,14 @@ impl Report {
         }
     }
 
-    /// What was done, in all and by the thousand agent-steps.
+    /// What was done, in all and per thousand agent-steps.
     fn work(&self, profile: &StepStats, table: &mut Table) {
         table.line();
         for (name, total) in counted_work(profile) {
-            let thousand = total as f64 * 1e3 / self.agent_steps as f64;
-            let total = count(total as usize);
-            table.row(
-                name,
-                format!("{total:>12}  {thousand:>8.1} by the thousand agent-steps"),
-            );
+            let thousand = total as f64 * 1e3 / self.agent_steps.max(1) as f64;
+            let (total, thousand) = (count(total as usize), grouped_decimal(thousand));
+            let text = format!("{total:>14} {thousand:>12} per 1,000 agent-steps");
+            table.wide_row(name, text);
         }
     }
 
@@ -220,8 +221,8 @@ impl Report {
             let asked = count(self.asked as usize);
             return format!("{agents} placed of {asked}: there is no room for more");
         }
-        let route = self.mean_route;
-        format!("{agents}, {route:.0} units of way each on average")
+        let route = counted(self.mean_route.round() as usize, "unit");
+        format!("{agents}, {route} of way each on average")
     }
 
     fn arrivals(&self) -> String {
@@ -269,6 +270,8 @@ pub(crate) struct MeshSizes {
     pub(crate) links: usize,
     /// Area seen from above.
     pub(crate) area: f64,
+    /// Least and greatest corner over the vertices, when there are any.
+    pub(crate) bounds: Option<(DVec3, DVec3)>,
 }
 
 /// Adds up the tiles of a mesh.
@@ -281,6 +284,10 @@ pub(crate) fn mesh_sizes(mesh: &TiledMesh) -> MeshSizes {
         sizes.links += tile.data().off_mesh_links.len();
         for poly in 0..tile.poly_count() {
             sizes.area += poly_area(tile, poly);
+        }
+        for &corner in &tile.world {
+            let (low, high) = sizes.bounds.unwrap_or((corner, corner));
+            sizes.bounds = Some((low.min(corner), high.max(corner)));
         }
     }
     sizes
@@ -298,6 +305,9 @@ impl fmt::Display for MeshSizes {
     }
 }
 
+/// Characters in a line of a paragraph.
+const WIDTH: usize = 78;
+
 /// Lines of a label and a value each.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -310,6 +320,11 @@ impl Table {
         self.push(&format!("  {label:<11} {}", value.as_ref()));
     }
 
+    /// Adds a line with a longer label.
+    pub(crate) fn wide_row(&mut self, label: &str, value: impl AsRef<str>) {
+        self.push(&format!("  {label:<18} {}", value.as_ref()));
+    }
+
     /// Adds an empty line.
     pub(crate) fn line(&mut self) {
         self.push("");
@@ -320,10 +335,12 @@ impl Table {
         self.note(&format!("Next: {text}"));
     }
 
-    /// Adds a sentence that stands by itself.
+    /// Adds a paragraph that stands by itself, in lines of readable length.
     pub(crate) fn note(&mut self, text: &str) {
         self.push("");
-        self.push(&format!("  {text}"));
+        for line in wrapped(text, WIDTH) {
+            self.push(&format!("  {line}"));
+        }
     }
 
     fn push(&mut self, line: &str) {

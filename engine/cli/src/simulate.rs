@@ -17,7 +17,7 @@ use crate::host::{self, Failure, Stopwatch, milliseconds, peak_rss_mb};
 use crate::level::{self, Level};
 use crate::picture::{self, Trails};
 use crate::record::{Header, Recorder};
-use crate::report::{MeshSizes, Report, STAGES, mesh_sizes};
+use crate::report::{MeshSizes, Report, STAGES, Table, mesh_sizes};
 use crate::spawn::{Ground, Taken};
 use crate::walkers::Walkers;
 use crate::words::count;
@@ -248,6 +248,7 @@ fn blank_report(args: &SimulateArgs, level: &Level, sizes: MeshSizes, crowd: &Cr
     Report {
         level: level.name.clone(),
         source: level.source.clone(),
+        size: level.size,
         build_ms: level.build_ms,
         sizes,
         asked: args.agents,
@@ -274,7 +275,7 @@ fn blank_report(args: &SimulateArgs, level: &Level, sizes: MeshSizes, crowd: &Cr
     }
 }
 
-/// A level nobody can stand on: said plainly, and no error.
+/// A level nobody can stand on: the reason is told, and the run has failed.
 fn without_ground(
     args: &SimulateArgs,
     level: &Level,
@@ -287,13 +288,17 @@ fn without_ground(
             peak_rss_mb: peak_rss_mb(),
             ..blank_report(args, level, sizes, crowd)
         };
-        return host::say(&report.object().to_string());
+        host::say(&report.object().to_string())?;
+    } else {
+        let mut table = Table::default();
+        table.row("level", format!("{} ({})", level.name, level.source));
+        table.note(&level.why_empty());
+        if args.picture.is_some() || args.record.is_some() {
+            table.note("Nobody walked: nothing was drawn or recorded.");
+        }
+        host::say(&table.to_string())?;
     }
-    let mut text = level.without_ground();
-    if args.picture.is_some() || args.record.is_some() {
-        text.push_str("\nNobody walked: nothing was drawn or recorded.");
-    }
-    host::say(&text)
+    Err(level.no_ground(args.source.json))
 }
 
 fn say_report(
@@ -318,7 +323,13 @@ fn say_report(
         ));
     }
     if args.picture.is_none() {
-        text.push_str("\n  Next: add `--picture crowd.svg` to see it, or `--on-arrival again`.");
+        let again = match args.on_arrival {
+            OnArrival::Stay => ", or `--on-arrival again` to keep it walking",
+            OnArrival::Remove | OnArrival::Again => "",
+        };
+        text.push_str(&format!(
+            "\n  Next: add `--picture crowd.svg` to see it{again}."
+        ));
     }
     host::say(&text)
 }

@@ -28,9 +28,41 @@ pub(crate) fn grouped(number: &str) -> String {
     text
 }
 
+/// A number with one decimal, its thousands set apart.
+pub(crate) fn grouped_decimal(value: f64) -> String {
+    let text = format!("{value:.1}");
+    match text.split_once('.') {
+        Some((whole, tenths)) => format!("{}.{tenths}", grouped(whole)),
+        None => text,
+    }
+}
+
+/// The lines of a text, each of at most `width` characters unless a word is longer.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let length = line.chars().count() + 1 + word.chars().count();
+        if !line.is_empty() && length > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
 /// A measured value, cut to three decimals.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
+}
+
+/// A float32 as the shortest decimal that stores as it: what was asked for before it was stored.
+pub(crate) fn shortest(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(f64::from(value))
 }
 
 /// At most two decimals, no zeros at the end.
@@ -104,9 +136,20 @@ mod tests {
             ["30", "0.05", "0", "1.24"]
         );
         assert_eq!(rounded(1.23456), 1.235);
+        assert_eq!([0.6_f32, 45.0].map(shortest), [0.6, 45.0]);
         assert_eq!(
             [0, 1, 2000].map(|n| counted(n, "polygon")),
             ["0 polygons", "1 polygon", "2,000 polygons"]
+        );
+    }
+
+    #[test]
+    fn long_texts_are_wrapped_between_words() {
+        assert_eq!(wrapped("a bc def", 4), ["a bc", "def"]);
+        assert_eq!(wrapped("abcdef g", 3), ["abcdef", "g"]);
+        assert_eq!(
+            [0.04, 999.96, 1234567.89].map(grouped_decimal),
+            ["0.0", "1,000.0", "1,234,567.9"]
         );
     }
 

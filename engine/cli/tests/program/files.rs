@@ -47,7 +47,7 @@ fn one_tile_or_many() {
 #[test]
 fn pictures_and_recordings_hold_every_agent() {
     let folder = folder("files");
-    let files = "--picture crowd.svg --record crowd.thr";
+    let files = "--picture crowd.svg --record crowd.thrr";
     let run = json(&folder, &format!("{SMALL} --on-arrival remove {files}"));
     let picture = std::fs::read_to_string(folder.join("crowd.svg")).unwrap();
     let left: u64 = run["states"]
@@ -63,20 +63,20 @@ fn pictures_and_recordings_hold_every_agent() {
     );
     assert!(picture.contains(&hash(&run)));
 
-    let length = std::fs::metadata(folder.join("crowd.thr")).unwrap().len();
+    let length = std::fs::metadata(folder.join("crowd.thrr")).unwrap().len();
     assert_eq!(length, 56 + 61 * 120 * 13);
-    let info = json(&folder, "info crowd.thr");
+    let info = json(&folder, "info crowd.thrr");
     assert_eq!(
         (info["agents"].as_u64(), info["frames"].as_u64()),
         (Some(120), Some(61))
     );
     assert_eq!(info["states"]["moving"], run["states"]["moving"]);
-    assert!(output(&folder, "info crowd.thr").contains("recording"));
+    assert!(output(&folder, "info crowd.thrr").contains("recording"));
 
-    let mut bytes = std::fs::read(folder.join("crowd.thr")).unwrap();
+    let mut bytes = std::fs::read(folder.join("crowd.thrr")).unwrap();
     bytes.push(0);
-    std::fs::write(folder.join("long.thr"), &bytes).unwrap();
-    assert!(error(&folder, "info long.thr", 1).contains("frames"));
+    std::fs::write(folder.join("long.thrr"), &bytes).unwrap();
+    assert!(error(&folder, "info long.thrr", 1).contains("frames"));
 }
 
 #[test]
@@ -109,4 +109,71 @@ fn info_describes_levels_and_saved_crowds() {
         let complaint = error(&folder, "info cut.state", 1);
         assert!(complaint.contains(cut), "{complaint}");
     }
+}
+
+/// What throng writes, frozen, with the kind `info` gives each.
+const FROZEN: [(&str, &str); 11] = [
+    ("baked.onnm", "mesh"),
+    ("mesh.onpm", "mesh"),
+    ("world.onnw", "world"),
+    ("snapshot.onps", "mesh_snapshot"),
+    ("snapshot_referenced.onps", "mesh_snapshot"),
+    ("cache.ontk", "tile_cache_snapshot"),
+    ("cache_referenced.ontk", "tile_cache_snapshot"),
+    ("tile.onpt", "tile"),
+    ("crowd.opcs", "crowd"),
+    ("crowd_with_mesh_referenced.opcs", "crowd"),
+    ("recording.thrr", "recording"),
+];
+
+#[test]
+fn every_form_throng_writes_is_told_by_its_name() {
+    let folder = folder("forms");
+    let frozen = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/0.1.0");
+    for (name, kind) in FROZEN {
+        let bytes = std::fs::read(frozen.join(name)).unwrap();
+        std::fs::write(folder.join(name), &bytes).unwrap();
+        assert_eq!(json(&folder, &format!("info {name}"))["kind"], kind);
+        assert!(output(&folder, &format!("info {name}")).contains("kind"));
+        // Whatever is left of one is described or refused in a line, and never taken for OBJ.
+        let cuts = (4..100).step_by(7).chain([bytes.len() - 1]);
+        for length in cuts.filter(|&length| length < bytes.len()) {
+            std::fs::write(folder.join("cut"), &bytes[..length]).unwrap();
+            let run = crate::run(&folder, "info cut");
+            let complaint = crate::text(&run.stderr);
+            let refused = run.status.code() == Some(1) && complaint.lines().count() == 1;
+            assert!(run.status.success() || refused, "{name}: {complaint}");
+            assert!(!complaint.contains("OBJ"), "{name} {length}: {complaint}");
+        }
+        if kind != "mesh" {
+            let complaint = error(&folder, &format!("simulate {name}"), 1);
+            let words = complaint.contains("reads it), not a level");
+            assert!(words, "{name}: {complaint}");
+        }
+    }
+    let cache = json(&folder, "info cache.ontk");
+    let counts = ["obstacles", "volumes", "queued_tiles"].map(|key| cache[key].as_u64());
+    assert_eq!(counts, [Some(3), Some(1), Some(11)]);
+    let tile = json(&folder, "info tile.onpt");
+    assert_eq!(tile["polygons"], 15);
+    assert_eq!(
+        json(&folder, "info world.onnw")["classes"][1]["polygons"],
+        4
+    );
+    assert!(output(&folder, "info snapshot.onps").contains("NavMesh::restore"));
+}
+
+#[test]
+fn meshes_tell_their_extents_and_numbers_as_they_were_asked_for() {
+    let folder = folder("extents");
+    write_floor(&folder);
+    json(&folder, "bake floor.obj -o floor.nav");
+    let words = output(&folder, "info floor.nav");
+    for line in ["  x           0.897 to 39.178", "  y           0 to 0", "  z  "] {
+        assert!(words.contains(line), "{words}");
+    }
+    let info = json(&folder, "info floor.nav");
+    let [low, high] = [0, 1].map(|end| info["bounds"][end][0].as_f64().unwrap());
+    assert!((0.8..1.0).contains(&low) && (39.0..39.4).contains(&high));
+    assert_eq!(info["params"]["agent_radius"].to_string(), "0.6");
 }

@@ -46,7 +46,12 @@ fn complaints_name_the_file_and_the_line() {
             "level.glb: glTF: version at byte 4: the file ends here",
         ),
         ("simulate notes.txt", "notes.txt: no level: neither"),
-        ("simulate empty.obj --solo", "empty.obj: no level: neither"),
+        ("info notes.txt", "notes.txt: no level: neither"),
+        ("info empty.obj", "empty.obj: no level: neither OBJ with"),
+        (
+            "simulate empty.obj --solo",
+            "empty.obj: no level: neither OBJ with",
+        ),
         (&format!("path notes.txt {ends}"), "no level"),
         ("bake points.obj -o x.nav", "an OBJ file without faces"),
         (
@@ -130,25 +135,44 @@ fn a_level_nobody_can_walk_in_is_told_why() {
         ("floor.obj --slope 0", "(--slope)"),
         (
             "floor.obj --radius 30",
-            "radius 30 and height 2 in a region of 64 cells (--radius,",
+            "radius 30 and height 2 in a region of 64 cells, each 0.3 wide",
         ),
         ("floor.obj --min-region 100000", "a region of 100000 cells"),
+        ("floor.obj --cell 50 --tile 50", "--cell, --cell-height)"),
     ] {
-        let words = output(&folder, &format!("bake {level} -o empty.nav"));
-        assert!(words.contains(why), "{words}");
-        assert!(!words.contains("Next"), "{words}");
-        let words = output(&folder, &format!("simulate {level} --record no.thr"));
-        assert!(words.contains("no walkable ground"), "{words}");
-        assert!(words.contains(why), "{words}");
-        assert!(words.contains("nothing was drawn or recorded"), "{words}");
-        let ask = format!("path {level} --from 0,0,0 --to 1,0,1");
-        let (_, complaint) = failed(&folder, &ask);
-        assert!(complaint.contains(why), "{complaint}");
-        let run = json(&folder, &format!("simulate {level}"));
+        let file = level.split(' ').next().unwrap();
+        let bake = format!("bake {level} -o empty.nav");
+        let simulate = format!("simulate {level} --record no.thrr");
+        let path = format!("path {level} --from 0,0,0 --to 1,0,1");
+        for (arguments, more) in [
+            (&bake, "empty.nav was not written"),
+            (&simulate, "nothing was drawn or recorded"),
+            (&path, "status "),
+        ] {
+            let (words, complaint) = failed(&folder, arguments);
+            assert_eq!(complaint, format!("throng: {file}: no walkable ground\n"));
+            let lines = words.lines().map(|line| line.chars().count());
+            assert!(lines.max() <= Some(80), "{words}");
+            let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(why) && words.contains(more), "{words}");
+            assert!(!words.contains("Next"), "{words}");
+            // For programs the reason is in the one line that tells of the failure.
+            let (out, complaint) = failed(&folder, &format!("{arguments} --json"));
+            assert!(complaint.contains(why), "{complaint}");
+            assert_eq!(out.lines().count(), 1, "{out}");
+        }
+        let (run, _) = failed(&folder, &format!("simulate {level} --json"));
+        let run: serde_json::Value = serde_json::from_str(&run).unwrap();
         assert_eq!((&run["agents"], &run["polygons"]), (&0.into(), &0.into()));
         assert_eq!(crate::hash(&run).len(), 16);
+        for file in ["empty.nav", "no.thrr"] {
+            assert!(!folder.join(file).exists(), "{file}");
+        }
     }
-    assert!(output(&folder, "simulate empty.nav").contains("no walkable ground"));
+    let mesh = throng::NavMesh::build(&[], &[], &throng::NavSettings::HUMANOID).unwrap();
+    std::fs::write(folder.join("empty.nav"), mesh.save()).unwrap();
+    let (words, _) = failed(&folder, "simulate empty.nav");
+    assert!(words.contains("It was baked so."), "{words}");
 }
 
 #[test]

@@ -220,6 +220,7 @@ fn streams_and_pipes_are_written_as_they_are() {
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_throng"))
         .args("bake floor.obj -o /dev/stderr".split_whitespace())
         .current_dir(&folder)
+        .stdout(std::process::Stdio::null())
         .stderr(out)
         .status();
     assert!(run.unwrap().success());

@@ -30,7 +30,7 @@ fn a_path_is_drawn_over_all_that_was_searched() {
     let folder = folder("searched");
     let ask = "path rooms --size 96 --seed 3 --from 8,0,8 --to 88,0,88";
     let found = json(&folder, &format!("{ask} --picture path.svg"));
-    assert_eq!(found["status"], "Found");
+    assert_eq!(found["status"], "found");
     let first = picture(&folder, "path.svg");
     json(&folder, &format!("{ask} --picture path.svg --threads 2"));
     assert_eq!(picture(&folder, "path.svg"), first);

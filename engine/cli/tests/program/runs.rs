@@ -8,7 +8,10 @@ use crate::{SMALL, failed, folder, hash, json, output, write_floor};
 fn the_report_has_every_key_with_its_type() {
     let folder = folder("report");
     let run = json(&folder, &format!("{SMALL} --threads 2 --seed 3"));
-    assert_eq!(run["level"], "rooms");
+    assert_eq!(
+        (&run["level"], &run["size"]),
+        (&"rooms".into(), &96.0.into())
+    );
     assert_eq!(run["agents"], 120);
     assert_eq!(run["steps"], 60);
     assert_eq!(run["threads"], 2);
@@ -103,7 +106,7 @@ fn the_path_across_a_floor_is_straight() {
     write_floor(&folder);
     let ask = "path floor.obj --from 3,0,3 --to 36,0,36";
     let path = json(&folder, &format!("{ask} --picture path.svg"));
-    assert_eq!(path["status"], "Found");
+    assert_eq!(path["status"], "found");
     assert_eq!(
         format!("{:.4}", path["length"].as_f64().unwrap()),
         "46.6690"
@@ -129,11 +132,18 @@ fn no_path_is_reported_and_a_failure() {
     let ask = "path floor.obj --from -100,0,-100 --to 36,0,36";
     let (out, complaint) = failed(&folder, &format!("{ask} --json"));
     let nowhere: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(nowhere["status"], "StartInvalid");
+    assert_eq!(nowhere["status"], "start_invalid");
     assert!(nowhere["cost"].is_null());
     assert!(complaint.contains("nothing walkable near the start"));
-    let (words, _) = failed(&folder, ask);
-    assert!(words.contains("nothing walkable near the start"), "{words}");
+    // The words of the failure are said once, and say where the ground is.
+    let (words, complaint) = failed(&folder, ask);
+    assert!(words.contains("the start is off the mesh"), "{words}");
+    assert!(!words.contains("no"), "{words}");
+    let near = "near the start; the nearest ground is at 0.897,0,0.897, 142.69 units away\n";
+    assert!(complaint.ends_with(near), "{complaint}");
+    let back = "path floor.obj --to -100,0,20 --from 36,0,36";
+    let (_, complaint) = failed(&folder, back);
+    assert!(complaint.contains("near the goal; the nearest ground is at 0.897,0,20,"));
 }
 
 #[test]
@@ -161,7 +171,7 @@ fn who_arrived_and_who_stands_at_the_goal_are_two_counts() {
     let walk = "simulate floor.obj --agents 40 --steps 300";
     let words = output(
         &folder,
-        &format!("{walk} --picture end.svg --record end.thr"),
+        &format!("{walk} --picture end.svg --record end.thrr"),
     );
     assert!(words.contains(" at the goal"), "{words}");
     assert!(words.contains("times the planned route"), "{words}");
@@ -171,7 +181,11 @@ fn who_arrived_and_who_stands_at_the_goal_are_two_counts() {
     assert!(words.contains(&standing), "{words}");
     let picture = std::fs::read_to_string(folder.join("end.svg")).unwrap();
     assert!(picture.contains(&standing), "{standing}");
-    assert!(output(&folder, "info end.thr").contains(&standing));
+    assert!(output(&folder, "info end.thrr").contains(&standing));
+    let tip = "or `--on-arrival again` to keep it walking.";
+    assert!(output(&folder, walk).ends_with(&format!("see it, {tip}\n")));
+    let on = output(&folder, &format!("{walk} --on-arrival again"));
+    assert!(on.ends_with("to see it.\n"), "{on}");
     let empty = "simulate floor.obj --agents 1 --steps 600 --on-arrival remove";
     assert!(output(&folder, empty).contains("nobody is left"));
 }
@@ -183,6 +197,18 @@ fn a_profile_counts_the_work_and_changes_nothing() {
     let profiled = json(&folder, &format!("{SMALL} --profile"));
     assert_eq!(hash(&plain), hash(&profiled));
     assert!(plain["profile"].is_null());
+    let words = output(&folder, &format!("{SMALL} --profile"));
+    let lines: Vec<_> = words
+        .lines()
+        .filter_map(|line| line.strip_suffix(" per 1,000 agent-steps"))
+        .collect();
+    assert_eq!(lines.len(), 7, "{words}");
+    // Digits end in the same column, labels end in front of them, thousands are set apart.
+    for line in lines {
+        assert_eq!(line.chars().count(), 48, "{words}");
+        assert_eq!(&line[20..21], " ", "{words}");
+        assert!(!line.contains("0000"), "{words}");
+    }
     let count = |name: &str| profiled["profile"][name].as_u64().unwrap();
     // At least one program an agent and step, and never more searches than nodes.
     assert!(count("programs_solved") >= 100 * 60);
