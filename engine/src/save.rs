@@ -16,7 +16,7 @@ const LINK_LENGTH: usize = 64;
 pub(crate) fn write(mesh: &TiledMesh, settings: &NavSettings) -> Vec<u8> {
     let mut writer = Writer::new(Vec::with_capacity(size(mesh, settings)));
     write_to(&mut writer, mesh, settings);
-    writer.into_sink()
+    writer.finish_or_panic(FORMAT)
 }
 
 /// Length of the bytes.
@@ -34,7 +34,7 @@ pub(crate) fn try_write(
 ) -> Option<usize> {
     let mut writer = Writer::new(Buffer::new(buffer));
     write_to(&mut writer, mesh, settings);
-    writer.into_sink().written()
+    writer.finish(FORMAT).ok()?.written()
 }
 
 /// Appends the bytes of a mesh and its settings.
@@ -71,7 +71,7 @@ pub(crate) fn write_to<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh, settin
     writer.f64(settings.max_edge_length);
     writer.f64(settings.detail_sample_distance);
     writer.f64(settings.detail_max_error);
-    writer.u32(settings.off_mesh_links.len() as u32);
+    writer.length(settings.off_mesh_links.len());
     for link in &settings.off_mesh_links {
         writer.point(link.start);
         writer.point(link.end);
@@ -81,7 +81,7 @@ pub(crate) fn write_to<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh, settin
         writer.u16(link.flags);
         writer.u32(link.user_id);
     }
-    writer.u32(length as u32);
+    writer.length(length);
     write_mesh(writer, mesh);
 }
 

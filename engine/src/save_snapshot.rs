@@ -37,6 +37,10 @@ impl NavMesh {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// # Panics
+    /// The snapshot is longer than the 4 GiB that its length field holds;
+    /// [`try_snapshot`](Self::try_snapshot) gives `None` then.
     #[must_use]
     pub fn snapshot(&self, mode: SnapshotMode) -> Vec<u8> {
         snapshot_bytes_in(self, mode)
@@ -49,7 +53,7 @@ impl NavMesh {
     }
 
     /// Writes the snapshot into `buffer` and returns its length, or `None` when the buffer is too
-    /// short (its contents then mean nothing).
+    /// short or the snapshot longer than the format holds, 4 GiB (its contents then mean nothing).
     pub fn try_snapshot(&self, mode: SnapshotMode, buffer: &mut [u8]) -> Option<usize> {
         try_snapshot(self, mode, buffer)
     }

@@ -8,6 +8,7 @@ use crate::save;
 use crate::{
     BuildError, BuildOptions, MeshPathTask, NavMesh, NavSettings, PathOptions, PathResult,
 };
+use throng_query::mesh::Filter;
 use throng_soa::bytes::{Buffer, Length, Reader, Sink, Writer};
 use throng_soa::error::{ArgumentError, DataError, DataErrorKind};
 use throng_soa::world::DVec3;
@@ -168,6 +169,40 @@ impl NavWorld {
         self.mesh_for(radius)?.find_path(start, end, options)
     }
 
+    /// [`NavMesh::find_path_while`] on the mesh for agents of a radius: a search that can be called
+    /// off.
+    ///
+    /// # Errors
+    /// A radius, position or option out of range.
+    pub fn find_path_while(
+        &self,
+        radius: f64,
+        start: DVec3,
+        end: DVec3,
+        options: &PathOptions,
+        keep_going: impl FnMut(u64) -> bool,
+    ) -> Result<PathResult, ArgumentError> {
+        let mesh = self.mesh_for(radius)?;
+        mesh.find_path_while(start, end, options, keep_going)
+    }
+
+    /// [`NavMesh::find_path_with`] on the mesh for agents of a radius: a filter of any kind in place
+    /// of the options' own.
+    ///
+    /// # Errors
+    /// A radius, position or option out of range.
+    pub fn find_path_with<F: Filter + ?Sized>(
+        &self,
+        radius: f64,
+        start: DVec3,
+        end: DVec3,
+        options: &PathOptions,
+        filter: &F,
+    ) -> Result<PathResult, ArgumentError> {
+        let mesh = self.mesh_for(radius)?;
+        mesh.find_path_with(start, end, options, filter)
+    }
+
     /// [`NavMesh::begin_path`] on the mesh for agents of a radius.
     ///
     /// # Errors
@@ -185,24 +220,31 @@ impl NavWorld {
     /// [`NavMesh::find_path_async`] on the mesh for agents of a radius.
     ///
     /// # Errors
-    /// A radius, position or option out of range.
-    pub async fn find_path_async(
-        &self,
+    /// A radius, position or option out of range, when first polled.
+    pub fn find_path_async<'w>(
+        &'w self,
         radius: f64,
         start: DVec3,
         end: DVec3,
         options: &PathOptions,
-    ) -> Result<PathResult, ArgumentError> {
-        let mesh = self.mesh_for(radius)?;
-        mesh.find_path_async(start, end, options).await
+    ) -> impl Future<Output = Result<PathResult, ArgumentError>> + use<'w> {
+        let options = options.clone();
+        async move {
+            let mesh = self.mesh_for(radius)?;
+            mesh.find_path_async(start, end, &options).await
+        }
     }
 
     /// The world as bytes, settings included: the same world, the same bytes.
+    ///
+    /// # Panics
+    /// A class is longer than the 4 GiB that its length field holds; [`try_save`](Self::try_save)
+    /// gives `None` then.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let mut writer = Writer::new(Vec::with_capacity(self.save_size()));
         self.write(&mut writer);
-        writer.into_sink()
+        writer.finish_or_panic(FORMAT)
     }
 
     /// Length of the bytes of [`save`](Self::save). Allocates nothing.
@@ -214,20 +256,21 @@ impl NavWorld {
     }
 
     /// Writes the bytes of [`save`](Self::save) into `buffer` and returns their number, or `None`
-    /// when the buffer is too short (its contents then mean nothing). Allocates nothing.
+    /// when the buffer is too short or a class is longer than the format holds, 4 GiB (its contents
+    /// then mean nothing). Allocates nothing.
     pub fn try_save(&self, buffer: &mut [u8]) -> Option<usize> {
         let mut writer = Writer::new(Buffer::new(buffer));
         self.write(&mut writer);
-        writer.into_sink().written()
+        writer.finish(FORMAT).ok()?.written()
     }
 
     fn write<S: Sink>(&self, writer: &mut Writer<S>) {
         writer.bytes(&MAGIC);
         writer.u16(VERSION);
         writer.u16(0);
-        writer.u32(self.meshes.len() as u32);
+        writer.length(self.meshes.len());
         for mesh in &self.meshes {
-            writer.u32(mesh.save_size() as u32);
+            writer.length(mesh.save_size());
             save::write_to(writer, mesh, mesh.settings());
         }
     }

@@ -384,20 +384,53 @@ impl Sink for Buffer<'_> {
 }
 
 /// Appends little-endian fields to a [`Sink`].
+///
+/// A length is written in 32 bits. One that does not fit is remembered: [`finish`](Self::finish) then
+/// refuses what was written, which no reader would take.
 #[derive(Debug, Default)]
 pub struct Writer<S: Sink = Vec<u8>> {
     sink: S,
+    /// The first length that did not fit, and the most that would have.
+    overlong: Option<(usize, u32)>,
 }
 
 impl<S: Sink> Writer<S> {
     /// A writer into `sink`.
     pub fn new(sink: S) -> Self {
-        Self { sink }
+        Self {
+            sink,
+            overlong: None,
+        }
     }
 
-    /// The sink with everything written.
+    /// The sink with everything written, whether or not every length fitted: for counting.
     pub fn into_sink(self) -> S {
         self.sink
+    }
+
+    /// The sink with everything written; `format` is what the error is about.
+    ///
+    /// # Errors
+    /// [`DataErrorKind::Limit`]: a length did not fit.
+    pub fn finish(self, format: &'static str) -> Result<S, DataError> {
+        let Some((length, most)) = self.overlong else {
+            return Ok(self.sink);
+        };
+        let problem = format!("is {length}; the format holds at most {most}");
+        let (at, kind) = (Location::Nowhere, DataErrorKind::Limit);
+        Err(DataError::new(format, "length", at, kind, problem))
+    }
+
+    /// [`finish`](Self::finish) for a form that has no way to refuse. Any bytes it could return would
+    /// be a loss that shows only when they are read.
+    ///
+    /// # Panics
+    /// A length did not fit: from 2 or 4 GiB on.
+    pub fn finish_or_panic(self, format: &'static str) -> S {
+        match self.finish(format) {
+            Ok(sink) => sink,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Raw bytes.
@@ -428,6 +461,26 @@ impl<S: Sink> Writer<S> {
     #[inline]
     pub fn u32(&mut self, value: u32) {
         self.sink.put(&value.to_le_bytes());
+    }
+
+    /// A length or count in an unsigned 32-bit field.
+    #[inline]
+    pub fn length(&mut self, length: usize) {
+        self.u32(u32::try_from(length).unwrap_or(u32::MAX));
+        self.note(length, u32::MAX);
+    }
+
+    /// A length in a signed 32-bit field.
+    #[inline]
+    pub fn length_i32(&mut self, length: usize) {
+        self.i32(i32::try_from(length).unwrap_or(i32::MAX));
+        self.note(length, i32::MAX.unsigned_abs());
+    }
+
+    fn note(&mut self, length: usize, most: u32) {
+        if self.overlong.is_none() && length > most as usize {
+            self.overlong = Some((length, most));
+        }
     }
 
     /// A 32-bit signed integer.
@@ -496,6 +549,47 @@ mod tests {
             .count("items", 1, 1 << 20)
             .unwrap_err();
         assert_eq!(error.kind, DataErrorKind::Count);
+    }
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_length_that_does_not_fit_is_refused_at_the_end() {
+        let unsigned = |length: usize| {
+            let mut room = [0; 8];
+            let mut writer = Writer::new(Buffer::new(&mut room));
+            writer.length(length);
+            writer.u32(7);
+            writer.finish("test").map(|sink| sink.written())
+        };
+        assert_eq!(unsigned(0), Ok(Some(8)));
+        assert_eq!(unsigned(u32::MAX as usize), Ok(Some(8)));
+        let signed = |length: usize| {
+            let mut writer = Writer::new(Length::default());
+            writer.length_i32(length);
+            writer.length_i32(1);
+            writer.finish("test").map(|sink| sink.0)
+        };
+        assert_eq!(signed(i32::MAX as usize), Ok(8));
+        for refused in [unsigned(1 << 32).unwrap_err(), signed(1 << 31).unwrap_err()] {
+            assert_eq!(refused.kind, DataErrorKind::Limit);
+            assert_eq!((refused.format, refused.field.as_str()), ("test", "length"));
+        }
+        // Counting goes on, and the first of them is named.
+        let mut writer = Writer::new(Length::default());
+        for length in [5, 1 << 33, 1 << 34] {
+            writer.length(length);
+        }
+        let error = writer.finish("test").unwrap_err();
+        assert!(error.problem.contains("8589934592"), "{error}");
+    }
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    #[should_panic(expected = "test: length: is 4294967296")]
+    fn bytes_without_a_way_to_refuse_are_not_returned() {
+        let mut writer = Writer::new(Vec::new());
+        writer.length(1 << 32);
+        writer.finish_or_panic("test");
     }
 
     #[test]

@@ -34,14 +34,16 @@ const BOX: u8 = 2;
 const ORIENTED_BOX: u8 = 3;
 
 impl CacheTables {
-    /// The state of the cache and its mesh. A mesh whose own snapshot exceeds 2^32 - 1 bytes is
-    /// more than the format can tell: what this writes of it is refused by
-    /// [`restore`](Self::restore), and [`try_snapshot`](Self::try_snapshot) gives nothing.
+    /// The state of the cache and its mesh.
+    ///
+    /// # Panics
+    /// The mesh is longer than the 4 GiB that its length field holds;
+    /// [`try_snapshot`](Self::try_snapshot) gives `None` then.
     #[must_use]
     pub fn snapshot(&self, mesh: &TiledMesh, mode: SnapshotMode) -> Vec<u8> {
         let mut writer = Writer::new(Vec::with_capacity(self.snapshot_size(mesh, mode)));
         self.write_snapshot(&mut writer, mesh, mode);
-        writer.into_sink()
+        writer.finish_or_panic(FORMAT)
     }
 
     /// Length of [`snapshot`](Self::snapshot).
@@ -53,17 +55,16 @@ impl CacheTables {
     }
 
     /// Writes the snapshot into `buffer` and returns its length, or `None` when the buffer is too
-    /// short (its contents then mean nothing) or the mesh is too large for the format.
+    /// short or the mesh longer than the format holds, 4 GiB (its contents then mean nothing).
     pub fn try_snapshot(
         &self,
         mesh: &TiledMesh,
         mode: SnapshotMode,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        u32::try_from(snapshot_size(mesh, mode)).ok()?;
         let mut writer = Writer::new(Buffer::new(buffer));
         self.write_snapshot(&mut writer, mesh, mode);
-        writer.into_sink().written()
+        writer.finish(FORMAT).ok()?.written()
     }
 
     fn write_snapshot<S: Sink>(
@@ -100,7 +101,7 @@ impl CacheTables {
             writer.i32(tile.tile_x);
             writer.i32(tile.tile_z);
         }
-        writer.u32(length_field(mesh_length));
+        writer.length(mesh_length);
     }
 
     /// Puts the cache and its mesh back into the state of a snapshot of any mode. All or nothing.
@@ -190,12 +191,6 @@ impl CacheTables {
         }
         Ok(queue)
     }
-}
-
-/// The length of the mesh's snapshot as the format holds it. One too long for that becomes a length
-/// with bytes after it, which a restore refuses, rather than one that happens to be read.
-fn length_field(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 fn write_obstacle<S: Sink>(writer: &mut Writer<S>, shape: ObstacleShape) {
@@ -336,23 +331,5 @@ fn refused<'a>(
     move |error| {
         let field = format!("{what} {}", error.argument);
         reader.error_at(at, &field, DataErrorKind::Value, error.to_string())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_length_beyond_the_field_never_comes_out_shorter_than_it_may_be_read() {
-        let most = u32::MAX as usize;
-        assert_eq!(
-            [0, 7, most].map(length_field),
-            [0, 7, u32::MAX],
-            "what fits is kept"
-        );
-        // Cut to 32 bits these would be 0 and 5: a mesh of that many bytes might be read.
-        #[cfg(target_pointer_width = "64")]
-        assert_eq!([most + 1, most + 6].map(length_field), [u32::MAX; 2]);
     }
 }

@@ -16,6 +16,9 @@ const KIND: u16 = super::state::KIND_WITH_MESH;
 
 impl Crowd {
     /// The state of mesh and crowd together, tiles included.
+    ///
+    /// # Panics
+    /// As [`save_state_with_mesh_in`](Self::save_state_with_mesh_in).
     #[must_use]
     pub fn save_state_with_mesh(&self, mesh: &TiledMesh) -> Vec<u8> {
         self.save_state_with_mesh_in(mesh, SnapshotMode::Full)
@@ -23,11 +26,15 @@ impl Crowd {
 
     /// The state of mesh and crowd together; in [`SnapshotMode::Referenced`] the tiles are named
     /// instead of written.
+    ///
+    /// # Panics
+    /// The mesh or the crowd is longer than the 2 GiB that their length fields hold;
+    /// [`try_save_state_with_mesh`](Self::try_save_state_with_mesh) gives `None` then.
     #[must_use]
     pub fn save_state_with_mesh_in(&self, mesh: &TiledMesh, mode: SnapshotMode) -> Vec<u8> {
         let mut writer = Writer::new(Vec::with_capacity(self.state_size_with_mesh(mesh, mode)));
         self.write_state_with_mesh(&mut writer, mesh, mode);
-        writer.into_sink()
+        writer.finish_or_panic(FORMAT)
     }
 
     /// Length of the state of mesh and crowd together.
@@ -39,7 +46,8 @@ impl Crowd {
     }
 
     /// Writes the state of mesh and crowd into `buffer` and returns its length, or `None` when the
-    /// buffer is too short (its contents then mean nothing).
+    /// buffer is too short or the mesh or the crowd longer than the format holds, 2 GiB (its contents
+    /// then mean nothing).
     pub fn try_save_state_with_mesh(
         &self,
         mesh: &TiledMesh,
@@ -48,7 +56,7 @@ impl Crowd {
     ) -> Option<usize> {
         let mut writer = Writer::new(Buffer::new(buffer));
         self.write_state_with_mesh(&mut writer, mesh, mode);
-        writer.into_sink().written()
+        writer.finish(FORMAT).ok()?.written()
     }
 
     fn write_state_with_mesh<S: Sink>(
@@ -58,9 +66,9 @@ impl Crowd {
         mode: SnapshotMode,
     ) {
         write_header(writer, KIND);
-        writer.i32(snapshot_size(mesh, mode) as i32);
+        writer.length_i32(snapshot_size(mesh, mode));
         write_snapshot_in(writer, mesh, mode);
-        writer.i32(self.state_size(mesh) as i32);
+        writer.length_i32(self.state_size(mesh));
         self.write_state(writer, mesh);
     }
 

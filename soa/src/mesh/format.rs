@@ -21,21 +21,27 @@ const TILE_FORMAT: &str = "tile";
 const MESH_FORMAT: &str = "mesh";
 
 /// The bytes of a tile as it was built.
+///
+/// # Panics
+/// The tile has more than 2^32 - 1 detail vertices, detail triangles or links.
 #[must_use]
 pub fn tile_bytes(tile: &NavTile) -> Vec<u8> {
     let mut writer = Writer::new(Vec::with_capacity(tile_length(tile.data())));
     let data = tile.data();
     write_tile(&mut writer, tile, &data.poly_areas, &data.poly_flags);
-    writer.into_sink()
+    writer.finish_or_panic(TILE_FORMAT)
 }
 
 /// The bytes of a mesh's copy of a tile: its current areas and flags become those as built when
 /// they are read. Link switches are not content.
+///
+/// # Panics
+/// As [`tile_bytes`].
 #[must_use]
 pub fn current_tile_bytes(tile: &Tile) -> Vec<u8> {
     let mut writer = Writer::new(Vec::with_capacity(tile_length(tile.data())));
     write_tile(&mut writer, tile, &tile.poly_area, &tile.poly_flags);
-    writer.into_sink()
+    writer.finish_or_panic(TILE_FORMAT)
 }
 
 /// Reads one tile for a mesh with `params`. Nothing may follow it.
@@ -52,13 +58,16 @@ pub fn read_tile(bytes: &[u8], params: &MeshParams) -> Result<NavTile, DataError
 
 /// The bytes of a mesh: parameters, slots with generations, tiles with their current areas and
 /// flags. Link switches are not content and are not written (see the snapshot for those).
+///
+/// # Panics
+/// One tile is longer than the 4 GiB that its length field holds.
 #[must_use]
 pub fn mesh_bytes(mesh: &TiledMesh) -> Vec<u8> {
     let mut length = Writer::new(Length::default());
     write_mesh(&mut length, mesh);
     let mut writer = Writer::new(Vec::with_capacity(length.into_sink().0));
     write_mesh(&mut writer, mesh);
-    writer.into_sink()
+    writer.finish_or_panic(MESH_FORMAT)
 }
 
 /// Appends the bytes of a mesh.
@@ -73,7 +82,7 @@ pub fn write_mesh<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh) {
         let tile = mesh.tile(slot);
         writer.flag(tile.is_some());
         if let Some(tile) = tile {
-            writer.u32(tile_length(tile.data()) as u32);
+            writer.length(tile_length(tile.data()));
             write_tile(writer, tile, &tile.poly_area, &tile.poly_flags);
         }
     }
@@ -192,7 +201,7 @@ fn read_part(
 /// Appends a tile behind its u32 length, as built.
 pub(super) fn write_sized_tile<S: Sink>(writer: &mut Writer<S>, tile: &NavTile) {
     let data = tile.data();
-    writer.u32(tile_length(data) as u32);
+    writer.length(tile_length(data));
     write_tile(writer, tile, &data.poly_areas, &data.poly_flags);
 }
 
@@ -225,7 +234,7 @@ fn write_tile<S: Sink>(writer: &mut Writer<S>, tile: &NavTile, areas: &[u8], fla
         data.detail_triangles.len(),
         data.off_mesh_links.len(),
     ] {
-        writer.u32(count as u32);
+        writer.length(count);
     }
     let triple = |writer: &mut Writer<S>, v: &[f32; 3]| v.iter().for_each(|&c| writer.f32(c));
     data.vertices.iter().for_each(|v| triple(writer, v));

@@ -39,17 +39,23 @@ pub enum SnapshotMode {
 }
 
 /// The full snapshot of a mesh.
+///
+/// # Panics
+/// It would be longer than the 4 GiB that its length field holds; [`try_snapshot`] gives `None` then.
 #[must_use]
 pub fn snapshot_bytes(mesh: &TiledMesh) -> Vec<u8> {
     snapshot_bytes_in(mesh, SnapshotMode::Full)
 }
 
 /// The snapshot of a mesh in a mode.
+///
+/// # Panics
+/// As [`snapshot_bytes`].
 #[must_use]
 pub fn snapshot_bytes_in(mesh: &TiledMesh, mode: SnapshotMode) -> Vec<u8> {
     let mut writer = Writer::new(Vec::with_capacity(snapshot_size(mesh, mode)));
     write_snapshot_in(&mut writer, mesh, mode);
-    writer.into_sink()
+    writer.finish_or_panic(FORMAT)
 }
 
 /// Length of the snapshot of a mesh in a mode.
@@ -61,11 +67,11 @@ pub fn snapshot_size(mesh: &TiledMesh, mode: SnapshotMode) -> usize {
 }
 
 /// Writes the snapshot into `buffer` and returns its length, or `None` when the buffer is too short
-/// (its contents then mean nothing). Allocates nothing once every tile knows its content id.
+/// or the snapshot is longer than the format holds, 4 GiB (its contents then mean nothing). Allocates nothing once every tile knows its content id.
 pub fn try_snapshot(mesh: &TiledMesh, mode: SnapshotMode, buffer: &mut [u8]) -> Option<usize> {
     let mut writer = Writer::new(Buffer::new(buffer));
     write_snapshot_in(&mut writer, mesh, mode);
-    writer.into_sink().written()
+    writer.finish(FORMAT).ok()?.written()
 }
 
 /// Appends the full snapshot of a mesh.
@@ -73,7 +79,7 @@ pub fn write_snapshot<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh) {
     write_snapshot_in(writer, mesh, SnapshotMode::Full);
 }
 
-/// Appends the snapshot of a mesh in a mode.
+/// Appends the snapshot of a mesh in a mode. [`Writer::finish`] tells whether it fitted its format.
 pub fn write_snapshot_in<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh, mode: SnapshotMode) {
     writer.bytes(&MAGIC);
     writer.u16(FORMAT_VERSION);
@@ -84,7 +90,7 @@ pub fn write_snapshot_in<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh, mode
     writer.u16(0);
     let mut body = Writer::new(Length::default());
     write_slots(&mut body, mesh, mode);
-    writer.u32(body.into_sink().0 as u32);
+    writer.length(body.into_sink().0);
     write_slots(writer, mesh, mode);
 }
 

@@ -169,7 +169,11 @@ fn meshes_tell_their_extents_and_numbers_as_they_were_asked_for() {
     write_floor(&folder);
     json(&folder, "bake floor.obj -o floor.nav");
     let words = output(&folder, "info floor.nav");
-    for line in ["  x           0.897 to 39.178", "  y           0 to 0", "  z  "] {
+    for line in [
+        "  x           0.897 to 39.178",
+        "  y           0 to 0",
+        "  z  ",
+    ] {
         assert!(words.contains(line), "{words}");
     }
     let info = json(&folder, "info floor.nav");
