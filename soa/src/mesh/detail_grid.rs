@@ -2,9 +2,8 @@
 //! can hold it without walking all of them.
 //!
 //! Each polygon with at least [`MIN_TRIANGLES`] triangles that is not level gets `d × d` cells over the box of its
-//! detail, `d` from 2 to 32. A cell lists, in triangle order, every triangle whose widened box
-//! touches the widened cell, and every ill-shaped triangle, whose tolerance can reach farther than
-//! any box. So the first listed triangle that holds a point is the first of all that hold it.
+//! detail, `d` from 2 to 32. A cell lists, in triangle order, every triangle whose widened box has a
+//! point of that cell, and every ill-shaped triangle, whose tolerance can reach farther than any box. So the first listed triangle that holds a point is the first of all that hold it.
 
 use super::data::TileData;
 use crate::world::DVec3;
@@ -29,6 +28,14 @@ type Corners = [DVec3; 3];
 struct CellSpan {
     columns: Range<u32>,
     rows: Range<u32>,
+}
+
+/// What one polygon's grid is made with, for the next.
+#[derive(Default)]
+struct Scratch {
+    spans: Vec<CellSpan>,
+    /// Place of each cell's next listing.
+    next: Vec<u32>,
 }
 
 impl CellSpan {
@@ -62,35 +69,22 @@ impl Grid {
                 rows: all,
             };
         }
+        let cells = |min: f64, size: f64, low: f64, high: f64| {
+            let (first, last) = (self.cell(low, min, size), self.cell(high, min, size));
+            first..last + 1
+        };
         CellSpan {
-            columns: self.touched(self.min_x, self.cell_x, low.x - widen, high.x + widen),
-            rows: self.touched(self.min_z, self.cell_z, low.z - widen, high.z + widen),
+            columns: cells(self.min_x, self.cell_x, low.x - widen, high.x + widen),
+            rows: cells(self.min_z, self.cell_z, low.z - widen, high.z + widen),
         }
     }
 
-    /// The cells along an axis whose widened extent meets `low..=high`.
-    fn touched(&self, min: f64, size: f64, low: f64, high: f64) -> Range<u32> {
-        let cell_low = |cell: u32| min + f64::from(cell) * size - 1e-6 * size;
-        let meets =
-            |cell: u32| low <= cell_low(cell) + size * (1.0 + 2e-6) && high >= cell_low(cell);
-        // Where division puts them, give or take a cell; without an extent a NaN makes it all cells.
-        let last = f64::from(self.side);
-        let (from, to) = (
-            ((low - min) / size).floor() - 1.0,
-            ((high - min) / size).floor() + 2.0,
-        );
-        let from = if from > 0.0 { from.min(last) as u32 } else { 0 };
-        let to = if to < last {
-            to.max(0.0) as u32
-        } else {
-            self.side
-        };
-        let first = (from..to).find(|&cell| meets(cell)).unwrap_or(to);
-        let end = (first..to)
-            .rev()
-            .find(|&cell| meets(cell))
-            .map_or(first, |cell| cell + 1);
-        first..end
+    /// The cell of a coordinate along an axis. Rounding never turns an order round: a point inside a
+    /// box gets a cell between those of the box's ends, whatever the numbers.
+    #[inline]
+    fn cell(&self, value: f64, min: f64, size: f64) -> u32 {
+        // Below the first is the first; so is the NaN of a box without extent.
+        (((value - min) / size) as u32).min(self.side - 1)
     }
 }
 
@@ -127,7 +121,7 @@ impl DetailGrids {
             return grids;
         }
         grids.poly_grid = vec![NO_GRID; data.detail_meshes.len()];
-        let (mut triangles, mut spans) = (Vec::new(), Vec::new());
+        let (mut triangles, mut scratch) = (Vec::new(), Scratch::default());
         for (poly, mesh) in data.detail_meshes.iter().enumerate() {
             if mesh.triangle_count >= MIN_TRIANGLES && !is_level(poly) {
                 triangles.clear();
@@ -136,13 +130,13 @@ impl DetailGrids {
                         [corner(poly, t, 0), corner(poly, t, 1), corner(poly, t, 2)];
                     corners
                 }));
-                grids.add(poly, &triangles, &mut spans);
+                grids.add(poly, &triangles, &mut scratch);
             }
         }
         grids
     }
 
-    fn add(&mut self, poly: usize, triangles: &[Corners], spans: &mut Vec<CellSpan>) {
+    fn add(&mut self, poly: usize, triangles: &[Corners], scratch: &mut Scratch) {
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         for point in triangles.iter().flatten() {
             low = low.min(*point);
@@ -157,20 +151,22 @@ impl DetailGrids {
             side,
             first_cell: self.cell_first.len() as u32,
         };
+        let spans = &mut scratch.spans;
         spans.clear();
         spans.extend(triangles.iter().map(|triangle| grid.span_of(triangle)));
         let listings: usize = spans.iter().map(CellSpan::cells).sum();
         if listings > MOST_LISTINGS * triangles.len() {
             return;
         }
-        self.list(&grid, spans, listings);
+        self.list(&grid, scratch, listings);
         self.poly_grid[poly] = self.grids.len() as u32;
         self.grids.push(grid);
     }
 
     /// Appends the cells of a grid: counted, then filled in triangle order.
-    fn list(&mut self, grid: &Grid, spans: &[CellSpan], listings: usize) {
-        let mut next = [0_u32; (MAX_SIDE * MAX_SIDE) as usize];
+    fn list(&mut self, grid: &Grid, Scratch { spans, next }: &mut Scratch, listings: usize) {
+        next.clear();
+        next.resize((grid.side * grid.side) as usize, 0);
         let cells_of = |span: &CellSpan| {
             let (columns, side) = (span.columns.clone(), grid.side);
             span.rows.clone().flat_map(move |row| {
@@ -184,7 +180,7 @@ impl DetailGrids {
         }
         let first = self.triangles.len();
         let mut end = first as u32;
-        for count in &mut next[..(grid.side * grid.side) as usize] {
+        for count in &mut *next {
             self.cell_first.push(end);
             end += std::mem::replace(count, end);
         }
@@ -204,12 +200,8 @@ impl DetailGrids {
     #[must_use]
     pub fn candidates(&self, poly: usize, x: f64, z: f64) -> Option<&[u16]> {
         let grid = self.grids.get(*self.poly_grid.get(poly)? as usize)?;
-        let cell = |value: f64, min: f64, size: f64| {
-            // A NaN quotient (a box without extent) becomes cell 0.
-            (((value - min) / size).floor() as i64).clamp(0, i64::from(grid.side) - 1) as u32
-        };
-        let column = cell(x, grid.min_x, grid.cell_x);
-        let row = cell(z, grid.min_z, grid.cell_z);
+        let column = grid.cell(x, grid.min_x, grid.cell_x);
+        let row = grid.cell(z, grid.min_z, grid.cell_z);
         let at = (grid.first_cell + row * grid.side + column) as usize;
         let (first, end) = (*self.cell_first.get(at)?, *self.cell_first.get(at + 1)?);
         self.triangles.get(first as usize..end as usize)
@@ -222,8 +214,9 @@ mod tests {
     use crate::rng::SplitMix64;
 
     #[test]
-    fn a_cell_lists_the_triangles_whose_widened_box_meets_it_and_the_ill_shaped() {
+    fn a_point_finds_every_triangle_whose_widened_box_holds_it_and_the_ill_shaped() {
         let mut rng = SplitMix64::new(5);
+        let mut listed = 0;
         for round in 0..200 {
             let flat = round % 10 == 0;
             let mut at = |size: f64| rng.range(-size, size);
@@ -245,34 +238,39 @@ mod tests {
                 poly_grid: vec![NO_GRID],
                 ..DetailGrids::default()
             };
-            grids.add(0, &triangles, &mut Vec::new());
-            let Some(grid) = grids.grids.first() else {
-                continue;
-            };
-            for row in 0..grid.side {
-                for column in 0..grid.side {
-                    let place = (row * grid.side + column) as usize;
-                    let (first, end) = (grids.cell_first[place], grids.cell_first[place + 1]);
-                    let listed = &grids.triangles[first as usize..end as usize];
-                    let expected = (0..triangles.len() as u16)
-                        .filter(|&t| meets_plainly(grid, &triangles[usize::from(t)], column, row));
-                    assert!(listed.iter().copied().eq(expected));
+            grids.add(0, &triangles, &mut Scratch::default());
+            let corners: Vec<DVec3> = triangles.iter().flatten().copied().collect();
+            for i in 0..400 {
+                let corner = corners[i % corners.len()];
+                let (x, z) = if i % 3 == 0 {
+                    (corner.x, corner.z)
+                } else {
+                    (at(60.0), at(60.0))
+                };
+                let Some(candidates) = grids.candidates(0, x, z) else {
+                    continue;
+                };
+                listed += candidates.len();
+                assert!(candidates.windows(2).all(|pair| pair[0] < pair[1]));
+                for (t, triangle) in triangles.iter().enumerate() {
+                    if can_hold(triangle, x, z) {
+                        assert!(candidates.contains(&(t as u16)));
+                    }
                 }
             }
         }
+        assert!(listed > 100_000, "{listed}");
     }
 
-    fn meets_plainly(grid: &Grid, [a, b, c]: &Corners, column: u32, row: u32) -> bool {
+    fn can_hold([a, b, c]: &Corners, x: f64, z: f64) -> bool {
         let (low, high) = (a.min(*b).min(*c), a.max(*b).max(*c));
         let reach = (high.x - low.x).max(high.z - low.z);
         let widen = 1e-6 * reach + 1e-9;
         let twice_area = ((b.x - a.x) * (c.z - a.z) - (b.z - a.z) * (c.x - a.x)).abs();
-        let cell_x = grid.min_x + f64::from(column) * grid.cell_x - 1e-6 * grid.cell_x;
-        let cell_z = grid.min_z + f64::from(row) * grid.cell_z - 1e-6 * grid.cell_z;
         twice_area < 1e-6 * (reach * reach)
-            || (low.x - widen <= cell_x + grid.cell_x * (1.0 + 2e-6)
-                && high.x + widen >= cell_x
-                && low.z - widen <= cell_z + grid.cell_z * (1.0 + 2e-6)
-                && high.z + widen >= cell_z)
+            || (low.x - widen <= x
+                && x <= high.x + widen
+                && low.z - widen <= z
+                && z <= high.z + widen)
     }
 }

@@ -371,16 +371,15 @@ fn read_body(
     data.poly_areas.reserve_exact(polys);
     data.poly_flags.reserve_exact(polys);
     data.detail_meshes.reserve_exact(polys);
-    for _ in 0..polys {
-        data.poly_vertex_counts
-            .push(reader.u8("polygon vertex count")?);
-        data.poly_areas.push(reader.u8("polygon area")?);
-        data.poly_flags.push(reader.u16("polygon flags")?);
+    for b in reader.bytes("polygons", 16 * polys)?.chunks_exact(16) {
+        data.poly_vertex_counts.push(b[0]);
+        data.poly_areas.push(b[1]);
+        data.poly_flags.push(u16::from_le_bytes([b[2], b[3]]));
         data.detail_meshes.push(DetailMesh {
-            vertex_base: reader.u32("detail vertex base")?,
-            triangle_base: reader.u32("detail triangle base")?,
-            vertex_count: reader.u16("detail vertex count")?,
-            triangle_count: reader.u16("detail triangle count")?,
+            vertex_base: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            triangle_base: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+            vertex_count: u16::from_le_bytes([b[12], b[13]]),
+            triangle_count: u16::from_le_bytes([b[14], b[15]]),
         });
     }
     data.poly_indices = reader

@@ -85,11 +85,12 @@ impl PolyTree {
                 let center = min[poly as usize][axis] + max[poly as usize][axis];
                 (in_order(center), poly)
             }));
-            keys.sort_unstable();
+            let half = (end - first) / 2;
+            keys.select_nth_unstable(half);
             for (place, &(_, poly)) in order.iter_mut().zip(&*keys) {
                 *place = poly;
             }
-            let middle = first + (end - first) / 2;
+            let middle = first + half;
             self.split(min, max, keys, first, middle);
             self.split(min, max, keys, middle, end);
         }

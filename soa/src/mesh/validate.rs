@@ -175,14 +175,16 @@ fn check_polygon(data: &TileData, first: &[u32], poly: usize) -> Result<(), Data
                 format!("names vertex {index} of {}", data.vertices.len()),
             ));
         };
-        if ring[..i].contains(&index) {
-            return Err(refuse(name(), format!("names vertex {index} twice")));
-        }
         points[i] = [f64::from(x), f64::from(z)];
     }
     let points = &points[..ring.len()];
     if is_strictly_convex(points) {
         return Ok(());
+    }
+    for (i, index) in ring.iter().enumerate() {
+        if ring[..i].contains(index) {
+            return Err(refuse(name(), format!("names vertex {index} twice")));
+        }
     }
     for i in 0..points.len() {
         let j = if i + 1 == points.len() { 0 } else { i + 1 };
