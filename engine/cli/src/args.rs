@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use throng::{DVec3, MAX_AGENTS, levels};
 
 use settings::SettingsArgs;
-use values::{point, seconds, side, whole};
+use values::{length, point, seconds, side, whole};
 
 /// Crowds on navigation meshes: the same inputs give the same bits, on every machine and at every
 /// thread count.
@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Bake(BakeArgs),
     /// Find the path between two points
     Path(PathArgs),
-    /// Describe a file: OBJ or glTF level, baked mesh, saved crowd or recording
+    /// Describe a file: any level, baked mesh, saved state or recording
     Info(InfoArgs),
 }
 
@@ -148,6 +148,14 @@ pub(crate) struct SourceArgs {
     /// Side of a generated level in units, 64 to 4096 [default: 256]
     #[arg(long, value_name = "U", value_parser = side, allow_negative_numbers = true)]
     pub(crate) size: Option<f64>,
+    /// Distance between the points of a height grid
+    #[arg(long, default_value_t = SPACING, value_name = "UNITS",
+        value_parser = length, allow_negative_numbers = true)]
+    pub(crate) spacing: f64,
+    /// Height of a grey level of a height grid
+    #[arg(long, default_value_t = RISE, value_name = "UNITS",
+        value_parser = length, allow_negative_numbers = true)]
+    pub(crate) rise: f64,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -155,6 +163,23 @@ pub(crate) struct SourceArgs {
     pub(crate) settings: SettingsArgs,
 }
 
+impl SourceArgs {
+    /// The flag that says how a height grid is to be taken, when one differs from its default.
+    pub(crate) fn grid_flag(&self) -> Option<&'static str> {
+        [
+            ("--spacing", self.spacing, SPACING),
+            ("--rise", self.rise, RISE),
+        ]
+        .into_iter()
+        .find(|(_, given, default)| given != default)
+        .map(|(flag, ..)| flag)
+    }
+}
+
+/// Units between the points of a height grid unless asked otherwise.
+const SPACING: f64 = 1.0;
+/// Units of height per grey level unless asked otherwise.
+const RISE: f64 = 0.01;
 /// Most worker threads a crowd takes.
 const MAX_THREADS: u32 = 256;
 
@@ -162,7 +187,8 @@ const MAX_THREADS: u32 = 256;
 fn level_help(what: &str) -> String {
     let names = levels::NAMES.join(", ");
     format!(
-        "{what}: an OBJ or glTF file, a baked file, or a generated level: {names}. \
+        "{what}: an OBJ or glTF file, a height grid (PGM), voxels or a heightfield, a baked file, \
+         or a generated level: {names}. \
          These names come first: a file called city is ./city"
     )
 }

@@ -1,7 +1,6 @@
 //! `throng info`: what is in a file.
 //!
-//! The first bytes say what it is; anything that is text, and not named .gltf, counts as an OBJ
-//! level.
+//! The first bytes say what it is, or the name of a glTF file; anything else is taken for OBJ.
 
 mod meshes;
 mod saved;
@@ -12,10 +11,11 @@ use serde_json::{Value, json};
 use throng::{DVec3, DataError, Soup};
 
 use crate::args::InfoArgs;
+use crate::cells::{Cells, Matter};
 use crate::forms::{BAKED, BARE, CACHE, CROWD, RECORDING, SNAPSHOT, TILE, WORLD};
-use crate::gltf;
+use crate::greymap::Greymap;
 use crate::host::{self, Failure};
-use crate::level;
+use crate::input::{self, Input};
 use crate::record;
 use crate::report::{STATE_WORDS, STATES, Table};
 use crate::words::{count, counted, rounded, trimmed};
@@ -90,12 +90,59 @@ fn describe_recording(bytes: &[u8]) -> Result<Description, DataError> {
 }
 
 fn describe_level(path: &Path, bytes: &[u8]) -> Result<Description, Failure> {
-    if gltf::is_gltf(path, bytes) {
-        let soup = gltf::read(path, bytes).map_err(Failure::Said)?;
-        return Ok(describe_soup(&soup, "glTF level", "gltf"));
+    Ok(match input::read(path, bytes).map_err(Failure::Said)? {
+        Input::Obj(soup) => describe_soup(&soup, "OBJ level", "obj"),
+        Input::Gltf(soup) => describe_soup(&soup, "glTF level", "gltf"),
+        Input::Grid(grid) => describe_grid(&grid),
+        Input::Cells(cells) => describe_cells(&cells),
+    })
+}
+
+/// A height grid; how far its points are apart is not in the file.
+fn describe_grid(grid: &Greymap) -> Description {
+    let levels = grid.levels.iter().min().zip(grid.levels.iter().max());
+    let mut table = Table::default();
+    table.row("kind", "height grid (PGM)");
+    let points = [grid.width, grid.depth].map(|points| count(points as usize));
+    table.row("points", points.join(" x "));
+    if let Some((low, high)) = levels {
+        table.row("levels", format!("{low} to {high}"));
     }
-    let soup = level::read_text(bytes).map_err(Failure::Said)?;
-    Ok(describe_soup(&soup, "OBJ level", "obj"))
+    let object = json!({
+        "kind": "height_grid",
+        "width": grid.width,
+        "depth": grid.depth,
+        "levels": levels.map(|(low, high)| [low, high]),
+    });
+    (table, object)
+}
+
+fn describe_cells(cells: &Cells) -> Description {
+    let (kind, id) = match cells.matter {
+        Matter::Voxels(..) => ("voxels", "voxels"),
+        Matter::Heightfield(_) => ("solid heightfield", "heightfield"),
+    };
+    let ([width, rows, depth], origin) = (cells.size, cells.origin);
+    let mut table = Table::default();
+    table.row("kind", kind);
+    table.row(
+        "size",
+        format!("{width} x {rows} x {depth} cells (x, y, z)"),
+    );
+    if let Some([width, height]) = cells.cell {
+        table.row("cells", format!("{width} wide, {height} high"));
+    }
+    let corner = format!("({}, {}, {})", origin.x, origin.y, origin.z);
+    table.row("corner", corner);
+    table.row("spans", count(cells.spans));
+    let object = json!({
+        "kind": id,
+        "size": cells.size,
+        "cell": cells.cell,
+        "origin": origin.to_array(),
+        "spans": cells.spans,
+    });
+    (table, object)
 }
 
 /// Sizes and bounds of a level, of a kind named for people and for programs.

@@ -11,15 +11,16 @@ use throng::parts::build::settings::cosine_of_degrees;
 use throng::parts::soa::mesh::format::read_mesh;
 use throng::{
     AgentOptions, BuildError, BuildOptions, MAX_AGENTS, NavMesh, NavSettings, Soup, TiledMesh,
-    levels, read_obj, solo_settings,
+    levels, solo_settings,
 };
 
 use crate::args::SourceArgs;
-use crate::forms::{self, BAKED, BARE};
-use crate::gltf;
+use crate::cells::{Cells, Matter};
+use crate::forms::{BAKED, BARE};
 use crate::host::{self, Failure, Stopwatch, milliseconds};
+use crate::input::{self, Input};
 use crate::outputs::{self, Output};
-use crate::words::{count, counted, data_problem, nearest_name, shortest};
+use crate::words::{count, counted, nearest_name, shortest};
 
 /// A level ready to walk in.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl Level {
 
     /// Whether there is nothing to walk on.
     pub(crate) fn is_empty(&self) -> bool {
-        self.tiles().tiles().all(|(_, tile)| tile.poly_count() == 0)
+        is_empty(self.tiles())
     }
 
     /// Why nobody can walk in it, and what to change.
@@ -131,6 +132,16 @@ pub(crate) fn load(
     let path = Path::new(name);
     outputs::check((!is_generated).then_some(path), outputs)?;
     let size = args.size.unwrap_or_else(|| default_size(agents));
+    let grid_only = |is_grid: bool| match args.grid_flag() {
+        Some(flag) if !is_grid => {
+            let problem = format!("{flag} is for height grids (PGM) only");
+            Err(Failure::Usage(problem))
+        }
+        _ => Ok(()),
+    };
+    if is_generated {
+        grid_only(false)?;
+    }
     if let Some(soup) = levels::generate(name, size, args.seed) {
         let source = format!("generated, {size} x {size} units, seed {}", args.seed);
         let level = build(name, source, &soup, args, settings)?;
@@ -146,19 +157,32 @@ pub(crate) fn load(
         return Err(Failure::Usage("--size is for generated levels only".into()));
     }
     let bytes = host::read(path)?;
-    if gltf::is_gltf(path, &bytes) {
-        let soup = gltf::read(path, &bytes).map_err(|problem| Failure::about(name, problem))?;
-        if soup.triangles().is_empty() {
-            let problem = "no level: a glTF scene without triangles";
-            return Err(Failure::about(name, problem));
-        }
-        return build(name, "glTF".into(), &soup, args, settings);
-    }
     if bytes.starts_with(BAKED) || bytes.starts_with(BARE) {
+        grid_only(false)?;
         return open(name, &bytes, args);
     }
-    let soup = read_soup(&bytes).map_err(|problem| Failure::about(name, problem))?;
-    build(name, "OBJ".into(), &soup, args, settings)
+    let about = |problem: String| Failure::about(name, problem);
+    let input = input::read(path, &bytes).map_err(about)?;
+    grid_only(matches!(input, Input::Grid(_)))?;
+    let (soup, source) = match input {
+        Input::Obj(soup) => (soup, "OBJ".into()),
+        Input::Gltf(soup) => (soup, "glTF".into()),
+        Input::Grid(grid) => {
+            let soup = grid.soup(args.spacing, args.rise);
+            let soup = soup.map_err(|error| about(error.to_string()))?;
+            let source = format!("height grid, {} x {} points", grid.width, grid.depth);
+            (soup, source)
+        }
+        Input::Cells(cells) => return build_cells(name, &cells, args, &settings),
+    };
+    if soup.triangles().is_empty() {
+        let what = match source.as_str() {
+            "glTF" => "a glTF scene without triangles",
+            _ => "an OBJ file without faces (lines that begin with f)",
+        };
+        return Err(about(format!("no level: {what}")));
+    }
+    build(name, source, &soup, args, settings)
 }
 
 /// A name that is no file and no generated level.
@@ -170,27 +194,6 @@ fn nothing_called(name: &str) -> String {
             format!("no such file, nor a generated level ({known})")
         }
     }
-}
-
-/// Reads an OBJ file to build a mesh from.
-fn read_soup(bytes: &[u8]) -> Result<Soup, String> {
-    let soup = read_text(bytes)?;
-    if soup.triangles().is_empty() {
-        return Err("no level: an OBJ file without faces (lines that begin with f)".into());
-    }
-    Ok(soup)
-}
-
-/// Reads an OBJ file; says what the file is when it is something else.
-pub(crate) fn read_text(bytes: &[u8]) -> Result<Soup, String> {
-    if let Some(form) = forms::no_level(bytes) {
-        return Err(format!("this is {form}, not a level"));
-    }
-    let soup = read_obj(bytes).map_err(|error| data_problem(&error))?;
-    if soup.vertices().is_empty() {
-        return Err("no level: neither OBJ with vertices nor glTF nor a baked file".into());
-    }
-    Ok(soup)
 }
 
 fn build(
@@ -205,6 +208,73 @@ fn build(
         settings = solo_settings(vertices, triangles, &settings)
             .map_err(|error| Failure::about(name, args.settings.explain(&error)))?;
     }
+    let built = timed_build(name, args, |options| {
+        NavMesh::build_with(vertices, triangles, &settings, options)
+    })?;
+    let is_empty = is_empty(&built.0);
+    Ok(Level {
+        name: name.into(),
+        source: format!("{source}, {}", counted(triangles.len(), "triangle")),
+        size: None,
+        why_empty: is_empty.then(|| why_empty(soup, &settings)),
+        build_ms: built.1,
+        mesh: Mesh::Nav(Box::new(built.0)),
+    })
+}
+
+/// Builds a mesh from voxels or a heightfield.
+fn build_cells(
+    name: &str,
+    cells: &Cells,
+    args: &SourceArgs,
+    settings: &NavSettings,
+) -> Result<Level, Failure> {
+    let flags = &args.settings;
+    if let Some(flag) = cells.cell.and(flags.given(&["--cell", "--cell-height"])) {
+        let problem = format!("the file says how large its cells are; leave {flag} out");
+        return Err(Failure::about(name, problem));
+    }
+    let tile_is_given = flags.given(&["--tile"]).is_some();
+    let settings = cells
+        .settings(settings.clone(), tile_is_given, flags.solo)
+        .map_err(|error| Failure::about(name, flags.explain(&error)))?;
+    let (kind, built) = match &cells.matter {
+        Matter::Voxels(chunk, areas) => (
+            "voxels",
+            timed_build(name, args, |options| {
+                NavMesh::build_chunk_with(chunk, Some(areas), &settings, options)
+            })?,
+        ),
+        Matter::Heightfield(field) => (
+            "heightfield",
+            timed_build(name, args, |options| {
+                NavMesh::build_heightfield_with(field, &settings, options)
+            })?,
+        ),
+    };
+    let [width, rows, depth] = cells.size;
+    let is_empty = is_empty(&built.0);
+    let spans = counted(cells.spans, "span");
+    Ok(Level {
+        name: name.into(),
+        source: format!("{kind}, {width} x {rows} x {depth} cells, {spans}"),
+        size: None,
+        why_empty: is_empty.then(|| no_room(&settings)),
+        build_ms: built.1,
+        mesh: Mesh::Nav(Box::new(built.0)),
+    })
+}
+
+fn is_empty(mesh: &TiledMesh) -> bool {
+    mesh.tiles().all(|(_, tile)| tile.poly_count() == 0)
+}
+
+/// Builds a mesh as `args` say, and how many milliseconds that took.
+fn timed_build(
+    name: &str,
+    args: &SourceArgs,
+    build: impl FnOnce(&BuildOptions<'_>) -> Result<NavMesh, BuildError>,
+) -> Result<(NavMesh, f64), Failure> {
     let watch = Stopwatch::start();
     let bar = host::progress(host::shows_progress(args.json), "building", 0, "tiles");
     let on_tile = |done: usize, all: usize| {
@@ -223,7 +293,7 @@ fn build(
         on_flaw: Some(&on_flaw),
         ..BuildOptions::default()
     };
-    let built = NavMesh::build_with(vertices, triangles, &settings, &options);
+    let built = build(&options);
     bar.finish_and_clear();
     let mesh = built.map_err(|error| match error {
         BuildError::Argument(error) => Failure::about(name, args.settings.explain(&error)),
@@ -231,15 +301,7 @@ fn build(
     })?;
     let build_ms = milliseconds(watch.elapsed());
     warn_of(name, flaws.into_inner().unwrap_or_default());
-    let is_empty = mesh.tiles().all(|(_, tile)| tile.poly_count() == 0);
-    Ok(Level {
-        name: name.into(),
-        source: format!("{source}, {}", counted(triangles.len(), "triangle")),
-        size: None,
-        build_ms,
-        why_empty: is_empty.then(|| why_empty(soup, &settings)),
-        mesh: Mesh::Nav(Box::new(mesh)),
-    })
+    Ok((mesh, build_ms))
 }
 
 /// Tiles named in warnings about a level.
@@ -298,6 +360,11 @@ fn why_empty(soup: &Soup, settings: &NavSettings) -> String {
     if !is_flat {
         return format!("No ground is flatter than {slope} degrees (--slope).");
     }
+    no_room(settings)
+}
+
+/// That an agent does not fit.
+fn no_room(settings: &NavSettings) -> String {
     format!(
         "There is flat ground, but no room on it for an agent of radius {} and height {} in a region \
          of {} cells, each {} wide and {} high (--radius, --height, --min-region, --cell, \

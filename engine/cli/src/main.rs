@@ -1,20 +1,24 @@
 //! The `throng` program: crowds on navigation meshes from the command line.
 //!
-//! In: a level (an OBJ, glTF or baked file or the name of a generated level) and options. Out: a
-//! report on standard output, as text or as one JSON object, and the files asked for. Progress
-//! goes to standard error when that is a terminal. Exit codes: 0 done, 1 one line on standard
-//! error says what is wrong (that there is no path, too), 2 a usage error.
+//! In: a level (a file of triangles, heights or cells, a baked file, or the name of a generated level)
+//! and options. Out: a report on standard output, as text or as one JSON object, and the files asked
+//! for. Progress goes to standard error when that is a terminal, and so do warnings. Exit codes: 0
+//! done, 1 one line on standard error says what is wrong (that there is no path or no ground, too),
+//! 2 a usage error.
 //!
 //! This is the only crate that prints, reads files, or looks at a clock or at the machine.
 
 mod args;
 mod bake;
+mod cells;
 mod check;
 mod file;
 mod forms;
 mod gltf;
+mod greymap;
 mod host;
 mod info;
+mod input;
 mod level;
 mod outputs;
 mod path;

@@ -112,6 +112,14 @@ impl SettingsArgs {
             .map(|(flag, ..)| flag)
     }
 
+    /// The first of these flags that was given.
+    pub(crate) fn given(&self, wanted: &[&str]) -> Option<&'static str> {
+        let mut flags = self.flags().into_iter();
+        flags
+            .find(|(flag, _, value)| value.is_some() && wanted.contains(flag))
+            .map(|(flag, ..)| flag)
+    }
+
     /// The class with the flags given.
     ///
     /// # Errors

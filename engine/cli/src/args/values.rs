@@ -52,9 +52,14 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
 
 /// A time step.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = number(text)?;
-    if seconds > 0.0 && seconds.is_finite() {
-        return Ok(seconds);
+    length(text)
+}
+
+/// A number above 0.
+pub(super) fn length(text: &str) -> Result<f64, String> {
+    let length = number(text)?;
+    if length > 0.0 && length.is_finite() {
+        return Ok(length);
     }
     Err("it must be above 0 and finite".into())
 }

@@ -5,6 +5,7 @@
     reason = "a helper that cannot go on fails its test"
 )]
 
+mod cells;
 mod files;
 mod gltf;
 mod messages;

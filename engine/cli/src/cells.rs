@@ -1,0 +1,617 @@
+//! Levels of cells as text: voxel chunks and solid heightfields.
+//!
+//! ```text
+//! throng voxels 1          or: throng heightfield 1
+//! # Columns along x, rows, columns along z.
+//! size 32 8 32
+//! # Optional: the least corner (of voxels, whose lowest row stands at height 0, its y is 0), and
+//! # the width and height of a cell (otherwise those of --cell and --cell-height).
+//! origin -16 0 -16
+//! cell 1 0.5
+//! # Voxels only: the area of a material. 0 cannot be walked on; without a line it is ground.
+//! area 2 0
+//! # Column x and z, lowest row, the row above the highest, material 1 to 255 (of a heightfield
+//! # area 0 to 63, where 63 is ordinary ground).
+//! span 0 0 0 1 1
+//! ```
+//!
+//! `size` stands in front of the spans, which come in any order and may touch within a column but
+//! not overlap. Memory is bounded by the file and the 2^24 columns a level may have.
+
+use throng::parts::soa::world::check_point;
+use throng::{
+    ArgumentError, DVec3, DataError, DataErrorKind, HeightfieldFrame, Location, NavSettings,
+    SolidHeightfield, VoxelChunk, VoxelRun,
+};
+
+use crate::words::shortened;
+
+/// Area of ordinary ground.
+const GROUND: u8 = 63;
+/// Longest word of a file that a message repeats.
+const LONGEST_WORD: usize = 24;
+
+/// A level of cells.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    /// Columns along x, rows, columns along z.
+    pub(crate) size: [u32; 3],
+    /// Least corner.
+    pub(crate) origin: DVec3,
+    /// Width and height of a cell, where the file says.
+    pub(crate) cell: Option<[f64; 2]>,
+    /// Number of spans in the file.
+    pub(crate) spans: usize,
+    pub(crate) matter: Matter,
+}
+
+/// What the cells are made of.
+#[derive(Debug)]
+pub(crate) enum Matter {
+    /// Materials, and their areas.
+    Voxels(VoxelChunk, Box<[u8; 256]>),
+    /// Spans with areas.
+    Heightfield(SolidHeightfield),
+}
+
+/// The second word of a file, and the name of its format.
+const FORMS: [&str; 2] = ["voxels", "heightfield"];
+
+/// The name of the format, when the bytes are of this kind.
+pub(crate) fn format_of(bytes: &[u8]) -> Option<&'static str> {
+    let rest = bytes.strip_prefix(b"throng ")?;
+    let mut forms = FORMS.into_iter();
+    forms.find(|word| rest.starts_with(word.as_bytes()))
+}
+
+/// Reads a file of the `format` that [`format_of`] gave.
+///
+/// # Errors
+/// Names the line and the field.
+pub(crate) fn read(format: &'static str, bytes: &[u8]) -> Result<Cells, DataError> {
+    let mut file = File::new(format);
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        file.line = index as u64 + 1;
+        file.read_line(line)?;
+    }
+    file.finish()
+}
+
+impl Cells {
+    /// What the mesh stands on: the file's cells, and a tile that is a whole number of them wide.
+    /// `tile_is_given` keeps a tile's width as it is and refuses one that is not.
+    pub(crate) fn settings(
+        &self,
+        mut settings: NavSettings,
+        tile_is_given: bool,
+        solo: bool,
+    ) -> Result<NavSettings, ArgumentError> {
+        if let Some([width, height]) = self.cell {
+            (settings.cell_size, settings.cell_height) = (width, height);
+        }
+        (settings.origin_x, settings.origin_z) = (self.origin.x, self.origin.z);
+        let cells = settings.tile_size / settings.cell_size;
+        if tile_is_given {
+            if (cells - cells.round()).abs() > 1e-4 || cells < 0.5 {
+                let allowed = format!("a whole multiple of cell_size {}", settings.cell_size);
+                return Err(ArgumentError::new("tile_size", settings.tile_size, allowed));
+            }
+        } else {
+            let all = f64::from(self.size[0].max(self.size[2]));
+            let cells = if solo { all } else { cells.round().max(1.0) };
+            settings.tile_size = f64::from((cells * settings.cell_size) as f32);
+        }
+        Ok(settings)
+    }
+}
+
+/// A span of the file and the line it stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Span {
+    column: u32,
+    low: u16,
+    high: u16,
+    value: u8,
+    line: u64,
+}
+
+/// A file being read.
+#[derive(Debug)]
+struct File {
+    format: &'static str,
+    line: u64,
+    began: bool,
+    size: Option<[u32; 3]>,
+    origin: Option<DVec3>,
+    cell: Option<[f64; 2]>,
+    areas: [u8; 256],
+    spans: Vec<Span>,
+}
+
+impl File {
+    fn new(format: &'static str) -> Self {
+        Self {
+            format,
+            line: 0,
+            began: false,
+            size: None,
+            origin: None,
+            cell: None,
+            areas: [GROUND; 256],
+            spans: Vec::new(),
+        }
+    }
+
+    fn is_voxels(&self) -> bool {
+        self.format == "voxels"
+    }
+
+    fn error(&self, field: &str, kind: DataErrorKind, problem: impl Into<String>) -> DataError {
+        DataError::new(self.format, field, Location::Line(self.line), kind, problem)
+    }
+
+    fn read_line(&mut self, line: &[u8]) -> Result<(), DataError> {
+        let Ok(line) = core::str::from_utf8(line) else {
+            return Err(self.error("line", DataErrorKind::Text, "is not UTF-8"));
+        };
+        let line = line.split_once('#').map_or(line, |(before, _)| before);
+        let mut words = line.split_whitespace();
+        let Some(first) = words.next() else {
+            return Ok(());
+        };
+        let words: Vec<&str> = words.take(7).collect();
+        match first {
+            "throng" if !self.began => self.begin(&words),
+            "size" => self.read_size(&words),
+            "origin" => self.read_origin(&words),
+            "cell" => self.read_cell(&words),
+            "area" if self.is_voxels() => self.read_area(&words),
+            "span" => self.read_span(&words),
+            _ => {
+                let problem = format!(
+                    "{} is none of size, origin, cell, area, span",
+                    quoted(first)
+                );
+                Err(self.error("line", DataErrorKind::Text, problem))
+            }
+        }
+    }
+
+    fn begin(&mut self, words: &[&str]) -> Result<(), DataError> {
+        self.began = true;
+        match words {
+            [form, "1"] if *form == self.format => Ok(()),
+            [form, version] if *form == self.format => {
+                let problem = format!("is {}; this release reads 1", quoted(version));
+                Err(self.error("version", DataErrorKind::Text, problem))
+            }
+            _ => {
+                let problem = format!("reads \"throng {} 1\" and nothing more", self.format);
+                Err(self.error("first line", DataErrorKind::Text, problem))
+            }
+        }
+    }
+
+    fn read_size(&mut self, words: &[&str]) -> Result<(), DataError> {
+        let fields = ["size.x", "size.rows", "size.z"];
+        let [x, rows, z] = self.numbers(fields, words, 1..=65536)?;
+        let frame = HeightfieldFrame {
+            origin: DVec3::ZERO,
+            cell_size: 1.0,
+            cell_height: 1.0,
+            width: x,
+            depth: z,
+            rows,
+        };
+        frame
+            .validate()
+            .map_err(|error| self.error("size", DataErrorKind::Limit, error.to_string()))?;
+        self.once("size", self.size.is_some())?;
+        self.size = Some([x, rows, z]);
+        Ok(())
+    }
+
+    fn read_origin(&mut self, words: &[&str]) -> Result<(), DataError> {
+        let [x, y, z] = self.reals(["origin.x", "origin.y", "origin.z"], words)?;
+        if self.is_voxels() && y != 0.0 {
+            let problem = format!("is {y}; voxels stand at height 0");
+            return Err(self.error("origin.y", DataErrorKind::Value, problem));
+        }
+        self.once("origin", self.origin.is_some())?;
+        let origin = DVec3::new(x, y, z);
+        check_point("origin", origin).map_err(|error| {
+            let problem = shortened(&format!("is {}; it must be {}", error.value, error.allowed));
+            self.error(&error.argument, DataErrorKind::Value, problem)
+        })?;
+        self.origin = Some(origin);
+        Ok(())
+    }
+
+    fn read_cell(&mut self, words: &[&str]) -> Result<(), DataError> {
+        let cell = self.reals(["cell.width", "cell.height"], words)?;
+        if cell.iter().any(|&side| side <= 0.0) {
+            return Err(self.error("cell", DataErrorKind::Value, "must be above 0"));
+        }
+        self.once("cell", self.cell.is_some())?;
+        self.cell = Some(cell);
+        Ok(())
+    }
+
+    fn read_area(&mut self, words: &[&str]) -> Result<(), DataError> {
+        let [material, area] = self.numbers(["material", "area"], words, 0..=255)?;
+        if material == 0 {
+            return Err(self.error("material", DataErrorKind::Value, "is 0, which is air"));
+        }
+        self.areas[material as usize] = self.area(area)?;
+        Ok(())
+    }
+
+    fn area(&self, area: u32) -> Result<u8, DataError> {
+        if area > u32::from(GROUND) {
+            let problem = format!("is {area}; areas are 0 to {GROUND}");
+            return Err(self.error("area", DataErrorKind::Value, problem));
+        }
+        Ok(area as u8)
+    }
+
+    fn read_span(&mut self, words: &[&str]) -> Result<(), DataError> {
+        let Some([width, rows, depth]) = self.size else {
+            return Err(self.error("span", DataErrorKind::Value, "stands in front of size"));
+        };
+        let last = if self.is_voxels() { "material" } else { "area" };
+        let fields = ["x", "z", "lowest row", "row above", last];
+        let [x, z, low, high, value] = self.numbers(fields, words, 0..=65535)?;
+        for (field, number, count) in [("x", x, width), ("z", z, depth)] {
+            if number >= count {
+                let problem = format!("is {number}; it must be below {count}");
+                return Err(self.error(field, DataErrorKind::Value, problem));
+            }
+        }
+        if low >= high || high > rows {
+            let problem = format!("are {low} to {high}; a span has 1 row or more below row {rows}");
+            return Err(self.error("rows", DataErrorKind::Value, problem));
+        }
+        let value = if !self.is_voxels() {
+            self.area(value)?
+        } else if (1..=255).contains(&value) {
+            value as u8
+        } else {
+            let problem = format!("is {value}; materials are 1 to 255");
+            return Err(self.error("material", DataErrorKind::Value, problem));
+        };
+        self.spans.push(Span {
+            column: x + z * width,
+            low: low as u16,
+            high: high as u16,
+            value,
+            line: self.line,
+        });
+        Ok(())
+    }
+
+    fn once(&self, field: &str, is_there: bool) -> Result<(), DataError> {
+        if is_there {
+            return Err(self.error(field, DataErrorKind::Value, "is there already"));
+        }
+        Ok(())
+    }
+
+    /// As many whole numbers as there are fields, within a range.
+    fn numbers<const N: usize>(
+        &self,
+        fields: [&str; N],
+        words: &[&str],
+        range: core::ops::RangeInclusive<u32>,
+    ) -> Result<[u32; N], DataError> {
+        let mut numbers = [0; N];
+        for (place, word) in self.words(fields, words)?.into_iter().enumerate() {
+            let number = word.parse().ok().filter(|number| range.contains(number));
+            let Some(number) = number else {
+                let (low, high) = (range.start(), range.end());
+                let problem = format!("{} is no whole number, {low} to {high}", quoted(word));
+                return Err(self.error(fields[place], DataErrorKind::Text, problem));
+            };
+            numbers[place] = number;
+        }
+        Ok(numbers)
+    }
+
+    /// As many finite numbers as there are fields.
+    fn reals<const N: usize>(
+        &self,
+        fields: [&str; N],
+        words: &[&str],
+    ) -> Result<[f64; N], DataError> {
+        let mut numbers = [0.0; N];
+        for (place, word) in self.words(fields, words)?.into_iter().enumerate() {
+            let number = word.parse().ok().filter(|number: &f64| number.is_finite());
+            let Some(number) = number else {
+                let problem = format!("{} is no finite number", quoted(word));
+                return Err(self.error(fields[place], DataErrorKind::Text, problem));
+            };
+            numbers[place] = number;
+        }
+        Ok(numbers)
+    }
+
+    fn words<'a, const N: usize>(
+        &self,
+        fields: [&str; N],
+        words: &[&'a str],
+    ) -> Result<[&'a str; N], DataError> {
+        match (<[&str; N]>::try_from(words), fields.get(words.len())) {
+            (Ok(words), _) => Ok(words),
+            (Err(_), Some(missing)) => {
+                Err(self.error(missing, DataErrorKind::Truncated, "is missing"))
+            }
+            (Err(_), None) => {
+                let problem = format!("{N} numbers are all there should be");
+                Err(self.error("line", DataErrorKind::Trailing, problem))
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Cells, DataError> {
+        let Some(size) = self.size else {
+            return Err(self.error("size", DataErrorKind::Truncated, "is missing"));
+        };
+        self.spans.sort_unstable();
+        for pair in self.spans.windows(2) {
+            let (below, above) = (pair[0], pair[1]);
+            if below.column == above.column && above.low < below.high {
+                let later = below.line.max(above.line);
+                let earlier = below.line.min(above.line);
+                self.line = later;
+                let problem = format!("overlaps that of line {earlier} in the same column");
+                return Err(self.error("span", DataErrorKind::Value, problem));
+            }
+        }
+        let (origin, spans) = (self.origin.unwrap_or(DVec3::ZERO), self.spans.len());
+        let matter = if self.is_voxels() {
+            self.voxels(size)
+        } else {
+            self.heightfield(size, origin)
+        };
+        let matter = matter.map_err(|error| {
+            let problem = format!("is {}; it must be {}", error.value, error.allowed);
+            let (field, at) = (error.argument, Location::Nowhere);
+            DataError::new(self.format, field, at, DataErrorKind::Value, problem)
+        })?;
+        Ok(Cells {
+            size,
+            origin,
+            cell: self.cell,
+            spans,
+            matter,
+        })
+    }
+
+    fn voxels(&self, [width, rows, depth]: [u32; 3]) -> Result<Matter, ArgumentError> {
+        let mut first = vec![0; width as usize * depth as usize + 1];
+        for span in &self.spans {
+            first[span.column as usize + 1] += 1;
+        }
+        for column in 1..first.len() {
+            first[column] += first[column - 1];
+        }
+        let run = |span: &Span| VoxelRun {
+            start: span.low,
+            length: span.high - span.low,
+            material: span.value,
+        };
+        let runs = self.spans.iter().map(run).collect();
+        let chunk = VoxelChunk::from_runs(width, depth, rows, first, runs)?;
+        Ok(Matter::Voxels(chunk, Box::new(self.areas)))
+    }
+
+    fn heightfield(
+        &self,
+        [width, rows, depth]: [u32; 3],
+        origin: DVec3,
+    ) -> Result<Matter, ArgumentError> {
+        // The settings say how large the cells are; here any size will do.
+        let frame = HeightfieldFrame {
+            origin,
+            cell_size: 1.0,
+            cell_height: 1.0,
+            width,
+            depth,
+            rows,
+        };
+        let mut field = SolidHeightfield::new(frame)?;
+        for span in &self.spans {
+            let place = (span.column % width, span.column / width);
+            field.add_span(place, span.low..span.high, span.value, 0)?;
+        }
+        Ok(Matter::Heightfield(field))
+    }
+}
+
+/// A word of the file in quotes, cut to a readable length.
+fn quoted(word: &str) -> String {
+    let mut text: String = word.chars().take(LONGEST_WORD).collect();
+    if text.len() < word.len() {
+        text.push_str("...");
+    }
+    format!("'{}'", text.escape_debug())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng::SplitMix64;
+
+    fn read_text(text: &str) -> Result<Cells, DataError> {
+        let format = format_of(text.as_bytes()).unwrap_or("voxels");
+        read(format, text.as_bytes())
+    }
+
+    #[test]
+    fn spans_come_in_any_order() {
+        let voxels = "throng voxels 1\r\n# ground\nsize 2 4 3\n\tspan 1 2 2 4 7 # high\n\
+                      area 7 9\nspan 1 2 0 2 5\ncell 1 0.5\norigin -3 0 4";
+        let cells = read_text(voxels).unwrap();
+        assert_eq!((cells.size, cells.spans), ([2, 4, 3], 2));
+        assert_eq!(cells.cell, Some([1.0, 0.5]));
+        assert_eq!(cells.origin, DVec3::new(-3.0, 0.0, 4.0));
+        let Matter::Voxels(chunk, areas) = cells.matter else {
+            panic!("no voxels");
+        };
+        let runs: Vec<_> = chunk.column(1, 2).iter().map(|run| run.start).collect();
+        assert_eq!((runs, areas[7], areas[5]), (vec![0, 2], 9, 63));
+        let field =
+            "throng heightfield 1\nsize 1 9 1\norigin 0 -8 0\nspan 0 0 3 5 0\nspan 0 0 0 3 2";
+        let Matter::Heightfield(field) = read_text(field).unwrap().matter else {
+            panic!("no heightfield");
+        };
+        assert_eq!(field.frame().origin.y, -8.0);
+        // Spans that touch are one, with the area of the higher top.
+        let spans = field.to_spans();
+        assert_eq!(
+            (&spans.min[..], &spans.max[..], &spans.area[..]),
+            (&[0][..], &[5][..], &[0][..])
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        for (text, words) in [
+            (
+                "throng voxels 2\n",
+                "version on line 1: is '2'; this release reads 1",
+            ),
+            ("throng voxels\n", "first line on line 1"),
+            ("throng voxels 1\n", "size on line 2: is missing"),
+            (
+                "throng voxels 1\nspan 0 0 0 1 1",
+                "span on line 2: stands in front",
+            ),
+            ("throng voxels 1\nsize 1 1", "size.z on line 2: is missing"),
+            (
+                "throng voxels 1\nsize 0 1 1",
+                "size.x on line 2: '0' is no whole",
+            ),
+            ("throng voxels 1\nsize 65536 1 65536", "size on line 2"),
+            ("throng voxels 1\nsize 1 65536 1", "size on line 2"),
+            (
+                "throng voxels 1\nsize 1 1 1\nsize 1 1 1",
+                "on line 3: is there already",
+            ),
+            (
+                "throng voxels 1\nsize 1 1 1 1",
+                "line on line 2: 3 numbers are all",
+            ),
+            (
+                "throng voxels 1\norigin 0 1 0",
+                "origin.y on line 2: is 1; voxels",
+            ),
+            (
+                "throng voxels 1\norigin nan 0 0",
+                "origin.x on line 2: 'nan'",
+            ),
+            (
+                "throng voxels 1\ncell 0 1",
+                "cell on line 2: must be above 0",
+            ),
+            ("throng voxels 1\narea 0 1", "material on line 2: is 0"),
+            ("throng voxels 1\narea 1 64", "area on line 2: is 64"),
+            (
+                "throng voxels 1\nbox 1 2 3",
+                "line on line 2: 'box' is none of",
+            ),
+            ("throng heightfield 1\narea 1 2", "line on line 2: 'area'"),
+            (
+                "throng voxels 1\nthrong voxels 1",
+                "line on line 2: 'throng'",
+            ),
+            (
+                "throng voxels 1\nsize 1 4 1\nspan 1 0 0 1 1",
+                "x on line 3: is 1; it must be below 1",
+            ),
+            (
+                "throng voxels 1\nsize 1 4 1\nspan 0 0 2 2 1",
+                "rows on line 3",
+            ),
+            (
+                "throng voxels 1\nsize 1 4 1\nspan 0 0 0 5 1",
+                "rows on line 3",
+            ),
+            (
+                "throng voxels 1\nsize 1 4 1\nspan 0 0 0 1 0",
+                "material on line 3",
+            ),
+            (
+                "throng voxels 1\nsize 1 4 1\nspan 0 0 0 1 -1",
+                "material on line 3: '-1'",
+            ),
+            (
+                "throng heightfield 1\nsize 1 4 1\nspan 0 0 0 1 64",
+                "area on line 3",
+            ),
+            (
+                "throng voxels 1\nsize 1 4 1\nspan 0 0 1 3 1\nspan 0 0 3 4 1\nspan 0 0 0 2 1",
+                "span on line 5: overlaps that of line 3",
+            ),
+            (
+                "throng heightfield 1\nsize 1 1 1\norigin 1e300 0 0\n",
+                "heightfield: origin.x on line 3: is 1e300; it",
+            ),
+        ] {
+            let error = read_text(text).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+            assert!(error.len() < 200, "{error}");
+        }
+        let long = format!("throng voxels 1\n{}", "x".repeat(1 << 20));
+        assert!(read_text(&long).unwrap_err().to_string().len() < 200);
+        let error = read("voxels", b"throng voxels 1\n\xff").unwrap_err();
+        assert_eq!(error.at, Location::Line(2));
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused() {
+        let good =
+            b"throng voxels 1\nsize 2 4 3\narea 7 9\ncell 1 0.5\nspan 1 2 2 4 7\nspan 1 2 0 2 5\n";
+        let mut rng = SplitMix64::new(5);
+        let (mut taken, mut refused) = (0, 0);
+        for _ in 0..20_000 {
+            let mut bytes = good.to_vec();
+            for _ in 0..1 + rng.next_below(3) {
+                let at = rng.next_below(good.len() as u32) as usize;
+                bytes[at] = rng.next_below(256) as u8;
+            }
+            // A size of many digits is a large level, within the bound; nothing to make here.
+            let digits = bytes.split(|byte| !byte.is_ascii_digit()).map(<[u8]>::len);
+            if digits.max() > Some(2) {
+                continue;
+            }
+            match format_of(&bytes).map(|format| read(format, &bytes)) {
+                Some(Ok(_)) => taken += 1,
+                Some(Err(error)) => {
+                    assert!(!error.field.is_empty());
+                    refused += 1;
+                }
+                None => {}
+            }
+        }
+        assert!(taken > 50 && refused > 1000, "{taken} {refused}");
+    }
+
+    #[test]
+    fn tiles_are_whole_numbers_of_cells() {
+        let cells = read_text("throng voxels 1\nsize 300 4 20").unwrap();
+        let settings = |tile_size, tile_is_given, solo| {
+            let start = NavSettings {
+                tile_size,
+                ..NavSettings::HUMANOID
+            };
+            cells
+                .settings(start, tile_is_given, solo)
+                .map(|made| made.tile_size)
+        };
+        assert_eq!(settings(64.0, false, false), Ok(f64::from(63.9_f32)));
+        assert_eq!(settings(64.0, false, true), Ok(90.0));
+        assert_eq!(settings(30.0, true, false), Ok(30.0));
+        assert!(settings(64.0, true, false).is_err());
+        assert!(settings(0.1, true, false).is_err());
+    }
+}
