@@ -5,6 +5,7 @@
 //! workspace. A test whose level is missing prints a line and passes, except where `CI` is set.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use throng::{
@@ -33,7 +34,6 @@ pub fn workspace_folder() -> PathBuf {
 /// # Panics
 /// The level is there but cannot be read, or it is missing where `CI` is set.
 #[must_use]
-#[allow(clippy::print_stderr, reason = "a skipped test must say so")]
 pub fn real_level(name: &str) -> Option<Soup> {
     let path = level_folder().join(name);
     match fs::read(&path) {
@@ -47,7 +47,13 @@ pub fn real_level(name: &str) -> Option<Soup> {
                 "{}: {error}; CI needs the level",
                 path.display()
             );
-            eprintln!("SKIPPED: {} is missing ({error})", path.display());
+            // Straight to the stream: the harness keeps what the printing macros say of a test that
+            // passes. Nothing is left to be done when the stream is closed.
+            let _ = writeln!(
+                io::stderr(),
+                "SKIPPED: {} is missing ({error}); set THRONG_DATA",
+                path.display()
+            );
             None
         }
     }

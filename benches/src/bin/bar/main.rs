@@ -2,7 +2,8 @@
 //!
 //! `bar [SUITE] [--only PART] [--json]` runs every row whose name contains `PART`. A row is measured
 //! in a process of its own: the parent starts it again with `--row`, reads what it measures, and stops
-//! it at the time limit, so a peer that hangs costs one row. In that process ours and the peer run one
+//! it at the time limit, so a peer that hangs costs one row. A row that fails is told with its reason, the
+//! others run all the same, and the program ends with an error. In that process ours and the peer run one
 //! after the other, on the same input, as often as `--reps` says; the table shows medians, and the
 //! median of the ratios of each repetition.
 //!
@@ -65,7 +66,11 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            eprintln!("bar: {problem}");
+            // The process that started a row's tells of it.
+            match &arguments.row {
+                Some(_) => measure::say_problem(&problem),
+                None => eprintln!("bar: {problem}"),
+            }
             ExitCode::FAILURE
         }
     }

@@ -30,6 +30,11 @@ pub(crate) fn say(side: Side, metric: &str, value: f64, unit: &str) {
     let _ = out.flush();
 }
 
+/// Reports why a measuring process ends before its time.
+pub(crate) fn say_problem(problem: &str) {
+    let _ = writeln!(stdout().lock(), "{}", json!({ "problem": problem }));
+}
+
 /// Milliseconds `work` takes.
 pub(crate) fn milliseconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Measured {
     metrics: Vec<Metric>,
     places: BTreeMap<String, usize>,
+    /// What the measuring process said went wrong.
+    pub(crate) problem: Option<String>,
 }
 
 /// One metric of one row: a value per repetition and side.
@@ -29,7 +31,7 @@ pub(crate) struct Line {
     ours: Option<f64>,
     peer: Option<f64>,
     ratio: Option<f64>,
-    /// What is to be said instead of the peer's number.
+    /// Why the row did not finish, instead of numbers.
     note: Option<String>,
 }
 
@@ -39,6 +41,9 @@ impl Measured {
         let Ok(said) = serde_json::from_str::<Value>(line) else {
             return;
         };
+        if let Some(problem) = said["problem"].as_str() {
+            self.problem = Some(problem.to_owned());
+        }
         let text = |key: &str| said[key].as_str().unwrap_or_default().to_owned();
         let (name, Some(value)) = (text("metric"), said["value"].as_f64()) else {
             return;
@@ -58,6 +63,11 @@ impl Measured {
         } else {
             metric.peer.push(value);
         }
+    }
+
+    /// Whether our side measured anything.
+    pub(crate) fn has_ours(&self) -> bool {
+        self.metrics.iter().any(|metric| !metric.ours.is_empty())
     }
 
     /// The lines of the row; `stopped` says why the measuring process did not finish.
@@ -104,7 +114,8 @@ fn median(values: &[f64]) -> Option<f64> {
 }
 
 impl Line {
-    /// The bar's line form: `ROW,part,scenario,side,metric,value,unit`.
+    /// The bar's line form: `ROW,part,scenario,side,metric,value,unit`. Why a row stopped is said of
+    /// the row, as side `row`: whose fault it is, is not known.
     pub(crate) fn rows(&self) -> Vec<String> {
         let row = |side: &str, value: String| {
             let Self {
@@ -119,6 +130,7 @@ impl Line {
         let ours = format!("throng-{}", env!("CARGO_PKG_VERSION"));
         let peer = match self.suite.as_str() {
             "orca" => "dodgy_2d-0.5.5",
+            "change" if self.row.starts_with("load/") => "reading the file",
             _ => "recast-1.6.0",
         };
         let sides = [(ours.as_str(), self.ours), (peer, self.peer)];
@@ -127,7 +139,7 @@ impl Line {
             .filter_map(|(side, value)| Some((side, value?)));
         let mut rows: Vec<String> = numbers.map(|(side, v)| row(side, v.to_string())).collect();
         if let Some(note) = &self.note {
-            rows.push(row(peer, note.replace(',', ";")));
+            rows.push(row("row", note.replace(',', ";")));
         }
         rows
     }
@@ -139,8 +151,9 @@ impl Line {
             "metric": self.metric,
             "unit": self.unit,
             "ours": self.ours,
-            "peer": self.note.as_ref().map_or_else(|| json!(self.peer), |note| json!(note)),
+            "peer": self.peer,
             "ratio": self.ratio,
+            "stopped": self.note,
         })
     }
 }
@@ -158,17 +171,27 @@ pub(crate) fn table(lines: &[Line]) -> String {
     for line in lines {
         cells.push([
             format!("{}/{}", line.suite, line.row),
-            format!("{} ({})", line.metric, line.unit),
+            match line.note {
+                None => format!("{} ({})", line.metric, line.unit),
+                Some(_) => String::new(),
+            },
             number(line.ours),
-            line.note.clone().unwrap_or_else(|| number(line.peer)),
+            number(line.peer),
             line.ratio.map_or(String::new(), |r| format!("{r:.3}")),
         ]);
     }
+    let notes = lines.iter().map(|line| line.note.as_ref());
     let width = |column: usize| cells.iter().map(|c| c[column].len()).max().unwrap_or(0);
     let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(width);
     let mut text = String::new();
-    for [row, metric, ours, peer, ratio] in &cells {
-        text += format!("{row:a$}  {metric:b$}  {ours:>c$}  {peer:>d$}  {ratio:>e$}").trim_end();
+    for ([row, metric, ours, peer, ratio], note) in
+        cells.iter().zip([None].into_iter().chain(notes))
+    {
+        let line = match note {
+            None => format!("{row:a$}  {metric:b$}  {ours:>c$}  {peer:>d$}  {ratio:>e$}"),
+            Some(note) => format!("{row:a$}  stopped: {note}"),
+        };
+        text += line.trim_end();
         text.push('\n');
     }
     text
@@ -209,7 +232,28 @@ mod tests {
         half.take("chatter");
         let lines = half.lines("crowd", "city", Some("no answer within 9 s"));
         assert_eq!((lines[0].ours, lines[0].ratio), (Some(1.5), None));
-        assert_eq!(lines[1].json()["peer"], "no answer within 9 s");
-        assert!(table(&lines).contains("no answer"));
+        assert_eq!(lines[1].json()["stopped"], "no answer within 9 s");
+        assert!(lines[1].json()["peer"].is_null());
+        assert!(table(&lines).contains("crowd/city  stopped: no answer within 9 s\n"));
+        assert!(half.has_ours());
+    }
+
+    #[test]
+    fn a_failure_is_the_rows_and_not_the_peers() {
+        let mut none = measured(&[]);
+        none.take(r#"{"problem":"level a.obj not found, set it"}"#);
+        assert!(!none.has_ours());
+        let lines = none.lines("build", "a", none.problem.as_deref());
+        let row = "ROW,build,a,row,stopped,level a.obj not found; set it,text";
+        assert_eq!(lines[0].rows(), [row]);
+        assert!(table(&lines).contains("build/a  stopped: level a.obj not found, set it\n"));
+    }
+
+    #[test]
+    fn loading_is_compared_with_reading() {
+        let lines = measured(&[("ours", 30.0), ("peer", 10.0)]).lines("change", "load/50-MB", None);
+        assert_eq!(lines[0].ratio, Some(3.0));
+        let row = "ROW,change,load/50-MB,reading the file,time,10,ms";
+        assert_eq!(lines[0].rows()[1], row);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn measure_here(row: &str, reps: usize, side: Option<&str>) -> Result
 /// Runs every row asked for and shows the results.
 ///
 /// # Errors
-/// No row has the name, or the peers are not optimised.
+/// No row has the name, the peers are not optimised, or a row failed (all others are shown).
 pub(crate) fn run_all(arguments: &Arguments) -> Result<(), String> {
     let wanted = |row: &Row| {
         let suite = arguments.suite.as_ref();
@@ -52,8 +52,14 @@ pub(crate) fn run_all(arguments: &Arguments) -> Result<(), String> {
     }
     describe_peers(arguments.json)?;
     let mut all: Vec<Line> = Vec::new();
+    let mut failed = Vec::new();
     for row in &rows {
         let (measured, stopped) = measure_apart(row, arguments)?;
+        // A peer that hangs is an answer; without any of our numbers there is none.
+        let hung = stopped.as_deref().is_some_and(|why| why.starts_with(HUNG));
+        if stopped.is_some() && !(hung && measured.has_ours()) {
+            failed.push(row.name());
+        }
         let lines = measured.lines(row.suite, &row.scenario, stopped.as_deref());
         if !arguments.json {
             lines
@@ -69,7 +75,11 @@ pub(crate) fn run_all(arguments: &Arguments) -> Result<(), String> {
     } else {
         print!("\n{}", table(&all));
     }
-    Ok(())
+    match failed.len() {
+        0 => Ok(()),
+        1 => Err(format!("{} failed", failed[0])),
+        several => Err(format!("{several} rows failed: {}", failed.join(", "))),
+    }
 }
 
 fn describe_peers(quiet: bool) -> Result<(), String> {
@@ -87,6 +97,9 @@ fn describe_peers(quiet: bool) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// How the note of a row without an answer begins.
+const HUNG: &str = "no answer within ";
 
 /// Starts this program again for one row. Returns what it measured and, when it did not finish, why.
 fn measure_apart(row: &Row, arguments: &Arguments) -> Result<(Measured, Option<String>), String> {
@@ -126,7 +139,7 @@ fn measure_apart(row: &Row, arguments: &Arguments) -> Result<(Measured, Option<S
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     let _ = child.kill();
-                    stopped = Some(format!("no answer within {} s", limit.as_secs()));
+                    stopped = Some(format!("{HUNG}{} s", limit.as_secs()));
                     break;
                 }
             }
@@ -134,7 +147,8 @@ fn measure_apart(row: &Row, arguments: &Arguments) -> Result<(Measured, Option<S
         let ended = child.wait().map_err(|error| error.to_string())?;
         let _ = reader.join();
         if stopped.is_none() && !ended.success() {
-            stopped = Some(format!("failed: {ended}"));
+            let problem = measured.problem.clone();
+            stopped = Some(problem.unwrap_or_else(|| format!("failed: {ended}")));
         }
     }
     Ok((measured, stopped))

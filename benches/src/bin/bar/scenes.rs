@@ -49,7 +49,13 @@ pub(crate) fn level(name: &str) -> Result<Soup, String> {
         PathBuf::from,
     );
     let path = folder.join("levels").join(format!("{name}.obj"));
-    let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = std::fs::read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let folder = folder.display();
+            format!("level {name}.obj not found in {folder}/levels; set THRONG_DATA")
+        }
+        _ => format!("{}: {error}", path.display()),
+    })?;
     read_obj(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
