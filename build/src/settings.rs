@@ -300,7 +300,7 @@ fn range(field: &str, value: f64, min: f64, max: f64) -> Result<(), ArgumentErro
         Err(ArgumentError::new(
             field,
             value,
-            format!("between {min} and {max}"),
+            format!("between {} and {}", limit(min), limit(max)),
         ))
     }
 }
@@ -312,8 +312,17 @@ fn positive(field: &str, value: f64, max: f64) -> Result<(), ArgumentError> {
         Err(ArgumentError::new(
             field,
             value,
-            format!("above 0 and at most {max}"),
+            format!("above 0 and at most {}", limit(max)),
         ))
+    }
+}
+
+/// A limit as it is read best: the powers of two that bound lengths by their exponent.
+fn limit(value: f64) -> String {
+    match value {
+        NavSettings::MAX_LENGTH => "2^20".into(),
+        value if value == NavSettings::CELL_RANGE.0 => "2^-20".into(),
+        value => value.to_string(),
     }
 }
 
@@ -360,6 +369,29 @@ mod tests {
         assert_eq!(cosine_of_degrees(0.0), 1.0);
         assert_eq!(cosine_of_degrees(60.0), 0.5);
         assert!(cosine_of_degrees(90.0).abs() < 1e-7);
+    }
+
+    #[test]
+    fn powers_of_two_are_said_as_such() {
+        for (cell_size, agent_radius, words) in [
+            (
+                0.0,
+                0.6,
+                "cell_size is 0; it must be between 2^-20 and 2^20",
+            ),
+            (
+                0.3,
+                1e9,
+                "agent_radius is 1000000000; it must be between 0 and 2^20",
+            ),
+        ] {
+            let settings = NavSettings {
+                cell_size,
+                agent_radius,
+                ..NavSettings::HUMANOID
+            };
+            assert_eq!(settings.validate().unwrap_err().to_string(), words);
+        }
     }
 
     #[test]

@@ -263,7 +263,11 @@ impl<'a> Reader<'a> {
             at,
             "magic",
             DataErrorKind::Magic,
-            format!("is {found:02X?}; the format begins with {magic:02X?}"),
+            format!(
+                "is {}; the format begins with {}",
+                spelled(found),
+                spelled(magic)
+            ),
         ))
     }
 
@@ -318,6 +322,14 @@ impl<'a> Reader<'a> {
             DataErrorKind::Trailing,
             format!("{} bytes follow the end of the data", self.remaining()),
         ))
+    }
+}
+
+/// Four bytes for people: as text where they are, else by value.
+fn spelled(magic: [u8; 4]) -> String {
+    match core::str::from_utf8(&magic) {
+        Ok(text) if magic.iter().all(u8::is_ascii_graphic) => format!("\"{text}\""),
+        _ => format!("{magic:02X?}"),
     }
 }
 
@@ -540,6 +552,24 @@ mod tests {
             (error.at, error.kind),
             (Location::Offset(15), DataErrorKind::Truncated)
         );
+    }
+
+    #[test]
+    fn a_wrong_magic_is_spelled_as_text_where_it_is_some() {
+        for (found, words) in [
+            (*b"ONTK", "is \"ONTK\"; the format begins with \"OPCS\""),
+            (
+                [0, 1, 2, 255],
+                "is [00, 01, 02, FF]; the format begins with \"OPCS\"",
+            ),
+            (
+                *b"a\tb\n",
+                "is [61, 09, 62, 0A]; the format begins with \"OPCS\"",
+            ),
+        ] {
+            let error = Reader::new("test", &found).magic(*b"OPCS").unwrap_err();
+            assert_eq!(error.problem, words);
+        }
     }
 
     #[test]
