@@ -36,6 +36,20 @@ pub enum MeshEditError {
         /// Layer.
         layer: i32,
     },
+    /// A copy of a tile whose areas, flags or link switches do not have the tile's length, or with an
+    /// area above 63.
+    #[error(
+        "the copy of tile ({x}, {z}) layer {layer} has an area above 63, or areas, flags or link \
+         switches that are not one per polygon and link"
+    )]
+    Copy {
+        /// Tile column.
+        x: i32,
+        /// Tile row.
+        z: i32,
+        /// Layer.
+        layer: i32,
+    },
     /// The reference names a tile or polygon that is not there (any more).
     #[error("the reference is stale: its tile was removed or replaced")]
     Stale,

@@ -170,6 +170,45 @@ impl NavTile {
 
     /// SHA-256 of the tile's bytes as built: equal ids, equal content. The first call serializes
     /// the tile, later ones are free.
+    ///
+    /// ```
+    /// use throng_soa::DVec3;
+    /// use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
+    /// use throng_soa::mesh::{MeshParams, NavTile, TiledMesh};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let params = MeshParams {
+    /// #     origin: DVec3::ZERO,
+    /// #     tile_size: 8.0,
+    /// #     cell_size: 0.25,
+    /// #     max_verts_per_poly: 6,
+    /// #     walkable_climb: 0.5,
+    /// #     agent_radius: 0.25,
+    /// #     agent_height: 2.0,
+    /// #     agent_max_slope_degrees: 45.0,
+    /// #     settings_digest: 0,
+    /// # };
+    /// let polygons = |area| LocalPolygons {
+    ///     vertices: vec![[1.0, 0.0, 1.0], [7.0, 0.0, 1.0], [7.0, 0.0, 7.0], [1.0, 0.0, 7.0]],
+    ///     poly_vertex_counts: vec![4],
+    ///     poly_indices: vec![0, 1, 2, 3],
+    ///     areas: vec![area],
+    ///     flags: vec![1],
+    ///     ..LocalPolygons::default()
+    /// };
+    /// let tile = |area| NavTile::create(from_local_polygons(polygons(area), &params)?, &params);
+    /// let id = tile(0)?.content_id();
+    /// assert_eq!(tile(0)?.content_id(), id);
+    /// assert_ne!(tile(5)?.content_id(), id);
+    ///
+    /// // An edit at run time is no content.
+    /// let mut mesh = TiledMesh::new(params.clone())?;
+    /// mesh.add_tile(tile(0)?)?;
+    /// mesh.set_poly_area(mesh.poly_ref(0, 0), 5)?;
+    /// assert_eq!(mesh.tile(0).map(|tile| tile.content_id()), Some(id));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn content_id(&self) -> [u8; 32] {
         *self
@@ -266,6 +305,25 @@ impl Tile {
             links: Vec::new(),
             built,
         }
+    }
+
+    /// The current values of `tile` for another mesh; the links are those of the mesh it comes into.
+    pub(super) fn copy_of(tile: &Self) -> Self {
+        Self {
+            poly_area: tile.poly_area.clone(),
+            poly_flags: tile.poly_flags.clone(),
+            off_mesh_enabled: tile.off_mesh_enabled.clone(),
+            ..Self::new(tile.built.clone())
+        }
+    }
+
+    /// Whether the run-time columns are as long as the tile and hold what an edit may set. They are
+    /// public, so a copy in a host's hands can hold anything.
+    pub(super) fn is_sound(&self) -> bool {
+        let (polys, links) = (self.poly_count(), self.data.off_mesh_links.len());
+        (self.poly_area.len(), self.poly_flags.len()) == (polys, polys)
+            && self.off_mesh_enabled.len() == links
+            && self.poly_area.iter().all(|&area| area <= 63)
     }
 
     /// The tile as it was built.

@@ -239,8 +239,25 @@ impl TiledMesh {
     /// The position is taken, the tile was built for another mesh, its portals lie on top of each
     /// other without measure, or no slot is left.
     pub fn add_tile(&mut self, tile: impl Into<Arc<NavTile>>) -> Result<TileRef, MeshEditError> {
-        let tile = tile.into();
-        let (x, z) = (tile.data().tile_x, tile.data().tile_z);
+        self.add(Tile::new(tile.into()))
+    }
+
+    /// [`add_tile`](Self::add_tile) of a tile taken from a mesh, which keeps its current areas, flags
+    /// and link switches. What it was built of stays what it was: its content id is the same, and a
+    /// snapshot holds the edits as edits. (`tile.built().clone()` adds it as built.)
+    ///
+    /// # Errors
+    /// As `add_tile`, or a copy whose public columns were given another length or an area above 63.
+    pub fn add_tile_copy(&mut self, tile: &Tile) -> Result<TileRef, MeshEditError> {
+        if !tile.is_sound() {
+            let (x, z, layer) = position(tile);
+            return Err(MeshEditError::Copy { x, z, layer });
+        }
+        self.add(Tile::copy_of(tile))
+    }
+
+    fn add(&mut self, tile: Tile) -> Result<TileRef, MeshEditError> {
+        let (x, z, _) = position(&tile);
         let added = self.place(tile)?;
         self.edited();
         restitch_around(self, x, z, self.has_off_mesh_links());
@@ -257,7 +274,7 @@ impl TiledMesh {
     ) -> Result<(), MeshEditError> {
         let mut outcome = Ok(());
         for tile in tiles {
-            outcome = self.place(tile.into()).map(|_| ());
+            outcome = self.place(Tile::new(tile.into())).map(|_| ());
             if outcome.is_err() {
                 break;
             }
@@ -394,7 +411,7 @@ impl TiledMesh {
         Ok((poly.slot(), index))
     }
 
-    fn place(&mut self, tile: Arc<NavTile>) -> Result<TileRef, MeshEditError> {
+    fn place(&mut self, tile: Tile) -> Result<TileRef, MeshEditError> {
         let (x, z, layer) = position(&tile);
         if tile.fingerprint() != self.fingerprint {
             return Err(MeshEditError::Fingerprint { x, z, layer });
@@ -419,7 +436,7 @@ impl TiledMesh {
             }
             None => return Err(MeshEditError::Full),
         };
-        self.occupy(slot, Tile::new(tile), steps);
+        self.occupy(slot, tile, steps);
         Ok(TileRef {
             salt: self.slots[slot as usize].salt,
             slot,

@@ -33,6 +33,17 @@ impl LinkEnds {
         self.ends.is_empty()
     }
 
+    /// The links that end in a tile column: owner slot and link index, ascending.
+    pub(in crate::mesh) fn ending_in(
+        &self,
+        x: i32,
+        z: i32,
+    ) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let column = (x, z, 0, 0)..=(x, z, u32::MAX, u32::MAX);
+        let ends = self.ends.range(column);
+        ends.map(|&(.., owner, index)| (owner, index))
+    }
+
     /// Enters the links of the tile that goes into `slot`; `steps` is what [`steps_with`] gave.
     pub(in crate::mesh) fn enter(
         &mut self,
@@ -122,8 +133,7 @@ fn steps_of(mesh: &TiledMesh, tile: &NavTile, slot: Option<u32>, most: usize) ->
         }
     }
     let (x, z) = own;
-    let ends = &mesh.link_ends().ends;
-    for &(.., owner, index) in ends.range((x, z, 0, 0)..=(x, z, u32::MAX, u32::MAX)) {
+    for (owner, index) in mesh.link_ends().ending_in(x, z) {
         let Some(owner) = mesh.tile(owner).filter(|_| Some(owner) != slot) else {
             continue;
         };
