@@ -181,7 +181,9 @@ fn link_line(
     })
 }
 
-/// The surface of a mesh: the triangles heights are read from.
+/// The surface of a mesh: the triangles heights are read from, as a renderer or a build takes them:
+/// they face up, counter-clockwise seen from above with Y up, like the level's own. (The mesh itself
+/// and [`Polygons`] wind the other way.)
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surface {
     /// Corners, world units.
@@ -199,10 +201,10 @@ impl Surface {
             let detail = usize::from(tile.data().detail_meshes[index].triangle_count);
             for triangle in 0..detail {
                 let corner = |corner| tile.detail_corner(index, triangle, corner);
-                surface.triangles.push([corner(0), corner(1), corner(2)]);
+                surface.triangles.push([corner(0), corner(2), corner(1)]);
             }
             if let (0, Some((&hub, rim))) = (detail, tile.poly_ring(index).split_first()) {
-                let fan = rim.windows(2).map(|pair| [hub, pair[0], pair[1]]);
+                let fan = rim.windows(2).map(|pair| [hub, pair[1], pair[0]]);
                 surface.triangles.extend(fan);
             }
             surface.poly.resize(surface.triangles.len(), poly);

@@ -134,13 +134,37 @@ fn a_small_mesh_has_its_edges_by_kind() {
 }
 
 #[test]
+fn a_surface_is_ground_again_when_it_is_built_as_a_level() {
+    let mesh = rooms();
+    let shown = Surface::collect(&mesh);
+    let vertices = shown.triangles.concat();
+    let triangles: Vec<[u32; 3]> = (0..shown.triangles.len() as u32)
+        .map(|i| [3 * i, 3 * i + 1, 3 * i + 2])
+        .collect();
+    let up = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a).y > 0.0;
+    assert!(shown.triangles.iter().all(|&triangle| up(triangle)));
+    let thin = NavSettings {
+        agent_radius: 0.0,
+        ..NavSettings::HUMANOID
+    };
+    let again = NavMesh::build(&vertices, &triangles, &thin).unwrap();
+    let ground = |mesh: &NavMesh| -> f64 {
+        let areas = Surface::collect(mesh).triangles.into_iter();
+        areas.map(|[a, b, c]| (b - a).cross(c - a).y / 2.0).sum()
+    };
+    let (before, after) = (ground(&mesh), ground(&again));
+    assert!(after > 0.9 * before, "{before} {after}");
+}
+
+#[test]
 fn a_small_mesh_has_its_surface_and_tiles() {
     let mut mesh = three_polygons();
     let shown = MeshDebug::collect(&mesh);
     let area =
         |[a, b, c]: [DVec3; 3]| ((b.x - a.x) * (c.z - a.z) - (b.z - a.z) * (c.x - a.x)) / 2.0;
     let areas: Vec<f64> = shown.surface.triangles.iter().map(|&t| area(t)).collect();
-    assert_eq!(areas, [16.0, 16.0, 16.0, 16.0, 8.0, 8.0]);
+    // With Y up these face up: a fan of the polygon's winding would be positive.
+    assert_eq!(areas, [-16.0, -16.0, -16.0, -16.0, -8.0, -8.0]);
     let [first, _, square] = polys(&mesh);
     assert_eq!(
         (shown.surface.poly[0], shown.surface.poly[5]),
