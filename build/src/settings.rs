@@ -79,13 +79,15 @@ pub struct NavSettings {
     pub origin_z: f64,
     /// Most vertices of a polygon, 3 to 16.
     pub max_verts_per_poly: i32,
-    /// World Y of a mesh built from a plane; voxel builds ignore it.
+    /// World Y of a level that is a plane. The format keeps it for flat levels; the voxel builder,
+    /// which is the one there is, does not use it.
     pub floor_y: f64,
     /// Area id of ordinary walkable ground, 0 to 63.
     pub area: u8,
     /// Flags of every polygon.
     pub flags: u16,
-    /// Fraction bits of the plane builder's snap grid; chosen automatically when `None`.
+    /// Fraction bits of the grid the corners of a flat level are snapped to; `None` leaves the choice
+    /// to the builder. Kept in the format and unused by the voxel builder, like `floor_y`.
     pub snap_bits: Option<i32>,
     /// How cells are grouped into regions.
     pub partition: PartitionType,

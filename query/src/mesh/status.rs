@@ -1,7 +1,8 @@
 //! Outcome enums. Zero always means "nothing has happened" and is never success; the numbers are
 //! written into logs and state and do not change.
 
-/// Outcome of a one-call path query, whatever kind of world it searched.
+/// Outcome of a one-call path query, whatever kind of world it searched. A mesh query gives every
+/// value but [`BudgetExhausted`](Self::BudgetExhausted).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum PathStatus {
@@ -14,13 +15,23 @@ pub enum PathStatus {
     StartInvalid = 2,
     /// The same for the goal.
     GoalInvalid = 3,
-    /// Everything reachable was searched without meeting the goal.
+    /// There is no path at all. A mesh has one whenever both ends stand on it: a goal that cannot be
+    /// reached is [`Partial`](Self::Partial). It comes only from
+    /// [`QueryStatus::InvalidCorridor`]: the polygons found do not hold together, which takes a
+    /// tile whose borders lie.
     NoPath = 4,
-    /// The iteration budget ran out; a sliced query may go on.
+    /// Reserved for searches with a fixed budget, which a mesh does not have: a search that was called
+    /// off is [`InProgress`](Self::InProgress), one that filled its nodes is `Partial` with
+    /// [`node_limit_reached`](super::PathResult::node_limit_reached). Never given by a mesh.
     BudgetExhausted = 5,
-    /// The goal cannot be reached (or the node limit was hit); the path leads as near as possible.
+    /// The goal was not reached: everything reachable was searched, the node limit was hit, or the
+    /// route is longer than [`max_corridor`](super::PathOptions::max_corridor). The path leads as near
+    /// as possible.
     Partial = 6,
-    /// Not finished; later steps continue it.
+    /// Not finished: a task with work left, a search that
+    /// [`find_path_while`](super::MeshQuery::find_path_while) was told to stop, or an agent's order
+    /// that later crowd steps go on with. A path, if the result holds one, leads to the nearest place
+    /// so far.
     InProgress = 7,
 }
 
