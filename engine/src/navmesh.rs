@@ -1,22 +1,22 @@
 //! A navigation mesh with the settings it was built with, and one-call queries.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::save;
 use throng_build::input::Soup;
 use throng_build::{BuildError, BuildOptions, NavSettings, build_soup_with};
 use throng_query::mesh::{
-    MeshQuery, PathOptions, PathResult, QueryFilter, RandomPoint, RaycastHit, RaycastStatus,
-    SurfaceSampler, find_nearest_poly, random_point,
+    Filter, MeshQuery, NearestPoly, PathOptions, PathResult, QueryFilter, RandomPoint, RaycastHit,
+    RaycastStatus, SurfaceSampler, find_nearest_poly, random_point,
 };
 use throng_soa::error::{ArgumentError, DataError};
 use throng_soa::mesh::TiledMesh;
 use throng_soa::rng::SplitMix64;
 use throng_soa::world::{DVec3, check_point, distance3};
 
-/// Half extents in which a ray's start looks for the mesh.
-const RAY_START: DVec3 = DVec3::new(2.0, 4.0, 2.0);
+/// Half extents in which a position looks for the polygon it stands on.
+pub(crate) const NEAR: DVec3 = DVec3::new(2.0, 4.0, 2.0);
 
 /// A navigation mesh for one agent class.
 ///
@@ -28,8 +28,15 @@ pub struct NavMesh {
     mesh: TiledMesh,
     settings: NavSettings,
     pub(crate) spares: Mutex<Vec<MeshQuery>>,
-    /// Areas added up for the last random point.
-    sampler: Mutex<Option<(QueryFilter, SurfaceSampler)>>,
+    /// Areas added up for the last random point. Held only to copy or to swap the pointer.
+    sampler: Mutex<Option<Arc<Sums>>>,
+}
+
+/// The areas of a mesh and the filter they were added up for.
+#[derive(Debug)]
+struct Sums {
+    filter: QueryFilter,
+    sampler: SurfaceSampler,
 }
 
 impl NavMesh {
@@ -91,6 +98,10 @@ impl NavMesh {
     }
 
     /// The baked mesh as bytes, settings included: the same mesh, the same bytes.
+    ///
+    /// # Panics
+    /// The mesh is longer than the 4 GiB that its length field holds; [`try_save`](Self::try_save)
+    /// gives `None` then.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         save::write(&self.mesh, &self.settings)
@@ -103,7 +114,8 @@ impl NavMesh {
     }
 
     /// Writes the bytes of [`save`](Self::save) into `buffer` and returns their number, or `None`
-    /// when the buffer is too short (its contents then mean nothing). Allocates nothing.
+    /// when the buffer is too short or the mesh is longer than the format holds, 4 GiB (its contents
+    /// then mean nothing). Allocates nothing.
     pub fn try_save(&self, buffer: &mut [u8]) -> Option<usize> {
         save::try_write(&self.mesh, &self.settings, buffer)
     }
@@ -143,15 +155,62 @@ impl NavMesh {
         self.with_query(|query| query.find_path(&self.mesh, start, end, options))
     }
 
+    /// The polygon nearest to `position` among those `filter` accepts whose bounding box meets the box
+    /// `position` plus and minus `half_extents`: what turns a position into a
+    /// [`PolyRef`](crate::PolyRef) to edit, or to start a search from. Without one the reference is
+    /// invalid and the point `position` itself; `over_polygon` says whether it stands on what was found.
+    ///
+    /// ```
+    /// # use throng::{DVec3, NavMesh, NavSettings, QueryFilter};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let vertices = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)]
+    /// #     .map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// let mut mesh = NavMesh::build(&vertices, &[[0, 1, 2], [2, 1, 3]], &NavSettings::HUMANOID)?;
+    /// let (door, reach) = (DVec3::new(20.0, 0.5, 20.0), DVec3::splat(1.0));
+    /// let found = mesh.nearest_poly(door, reach, &QueryFilter::default())?;
+    /// assert!(found.over_polygon);
+    /// mesh.set_poly_area(found.poly, 9)?; // shut it
+    /// let open = |_flags: u16, area: u8| area != 9;
+    /// assert!(!mesh.nearest_poly(door, reach, &open)?.poly.is_valid());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A position outside the coordinate bound or half extents that are negative or not finite.
+    pub fn nearest_poly<F: Filter + ?Sized>(
+        &self,
+        position: DVec3,
+        half_extents: DVec3,
+        filter: &F,
+    ) -> Result<NearestPoly, ArgumentError> {
+        check_point("position", position)?;
+        find_nearest_poly(&self.mesh, position, half_extents, filter)
+    }
+
     /// The nearest point of the mesh within `max_distance`, when there is one.
+    ///
+    /// ```
+    /// # use throng::{DVec3, NavMesh, NavSettings, QueryFilter};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let vertices = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)]
+    /// #     .map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// # let mesh = NavMesh::build(&vertices, &[[0, 1, 2], [2, 1, 3]], &NavSettings::HUMANOID)?;
+    /// let (filter, above) = (QueryFilter::default(), DVec3::new(20.0, 3.0, 20.0));
+    /// let ground = mesh.sample_position(above, 5.0, &filter)?.ok_or("no ground")?;
+    /// assert_eq!((ground.x, ground.z), (20.0, 20.0));
+    /// assert_eq!(mesh.sample_position(above, 1.0, &filter)?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// A position outside the coordinate bound or a distance that is negative or not finite.
-    pub fn sample_position(
+    pub fn sample_position<F: Filter + ?Sized>(
         &self,
         position: DVec3,
         max_distance: f64,
-        filter: &QueryFilter,
+        filter: &F,
     ) -> Result<Option<DVec3>, ArgumentError> {
         check_point("position", position)?;
         if !(max_distance.is_finite() && max_distance >= 0.0) {
@@ -165,47 +224,100 @@ impl NavMesh {
     }
 
     /// Walks straight from `from` (moved to the mesh first) toward `to` and tells where a wall
-    /// stops it. A start with no mesh near it counts as stopped at once (`t` 0).
+    /// stops it. A start with no mesh near it counts as stopped at once (`t` 0). The polygons on the
+    /// way are not listed: `visited_count` is 0 and `truncated` false. ([`MeshQuery::raycast`] lists
+    /// them.)
+    ///
+    /// ```
+    /// # use throng::{DVec3, NavMesh, NavSettings, QueryFilter};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let vertices = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)]
+    /// #     .map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// # let mesh = NavMesh::build(&vertices, &[[0, 1, 2], [2, 1, 3]], &NavSettings::HUMANOID)?;
+    /// let (eye, filter) = (DVec3::new(20.0, 0.0, 20.0), QueryFilter::default());
+    /// assert!(!mesh.raycast(eye, DVec3::new(30.0, 0.0, 20.0), &filter)?.hit);
+    /// let hit = mesh.raycast(eye, DVec3::new(60.0, 0.0, 20.0), &filter)?;
+    /// assert_eq!((hit.hit, hit.normal), (true, DVec3::X));
+    /// assert!(hit.t < 0.5); // the edge of the level is half way
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// A position outside the coordinate bound.
-    pub fn raycast(
+    pub fn raycast<F: Filter + ?Sized>(
         &self,
         from: DVec3,
         to: DVec3,
-        filter: &QueryFilter,
+        filter: &F,
     ) -> Result<RaycastHit, ArgumentError> {
         check_point("from", from)?;
         check_point("to", to)?;
-        let start = find_nearest_poly(&self.mesh, from, RAY_START, filter)?;
+        let start = find_nearest_poly(&self.mesh, from, NEAR, filter)?;
         let mut hit =
             throng_query::mesh::raycast(&self.mesh, start.poly, start.point, to, filter, &mut []);
         if hit.status != RaycastStatus::Ok {
             hit.hit = true;
             hit.t = 0.0;
         }
+        // No list was asked for, so none was too short.
+        hit.truncated = false;
         Ok(hit)
     }
 
     /// A point drawn evenly from the whole surface, or `None` when the filter accepts none of it
-    /// (the generator then does not advance). The areas are added up once per filter and mesh content.
+    /// (the generator then does not advance). With a [`QueryFilter`] without a predicate the areas are
+    /// added up once per filter and mesh content, and a point costs their logarithm; any other filter
+    /// is asked about every polygon for every point.
+    ///
+    /// ```
+    /// # use throng::{DVec3, NavMesh, NavSettings, QueryFilter, SplitMix64};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let vertices = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)]
+    /// #     .map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// # let mesh = NavMesh::build(&vertices, &[[0, 1, 2], [2, 1, 3]], &NavSettings::HUMANOID)?;
+    /// let (mut rng, filter) = (SplitMix64::new(7), QueryFilter::default());
+    /// let spawn = mesh.random_point(&mut rng, &filter).ok_or("no ground")?;
+    /// assert!(mesh.resolve(spawn.poly).is_some());
+    /// assert_eq!(mesh.random_point(&mut SplitMix64::new(7), &filter), Some(spawn));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
-    pub fn random_point(&self, rng: &mut SplitMix64, filter: &QueryFilter) -> Option<RandomPoint> {
-        // A predicate may answer otherwise next time, and may ask this mesh itself.
+    pub fn random_point<F: Filter + ?Sized>(
+        &self,
+        rng: &mut SplitMix64,
+        filter: &F,
+    ) -> Option<RandomPoint> {
+        match filter.as_query_filter().and_then(|known| self.sums(known)) {
+            Some(sums) => sums.sampler.draw(&self.mesh, rng, filter),
+            None => random_point(&self.mesh, rng, filter),
+        }
+    }
+
+    /// The areas for a filter, added up now unless they are there. `None` when adding up does not pay
+    /// or another thread has its hand on them at this moment: a draw without them gives the same bits.
+    fn sums(&self, filter: &QueryFilter) -> Option<Arc<Sums>> {
+        // A predicate may answer otherwise next time.
         if filter.has_predicate() {
-            return random_point(&self.mesh, rng, filter);
+            return None;
         }
-        let Ok(mut kept) = self.sampler.lock() else {
-            return random_point(&self.mesh, rng, filter);
-        };
-        let fits = |(known, sums): &(QueryFilter, SurfaceSampler)| {
-            sums.fits(&self.mesh) && known == filter
-        };
-        if !kept.as_ref().is_some_and(fits) {
-            *kept = Some((filter.clone(), SurfaceSampler::new(&self.mesh, filter)));
+        let kept = self.sampler.try_lock().ok()?.clone();
+        let fits = |sums: &Arc<Sums>| sums.sampler.fits(&self.mesh) && sums.filter == *filter;
+        if let Some(sums) = kept.filter(fits) {
+            return Some(sums);
         }
-        let (_, sums) = kept.as_ref()?;
-        sums.draw(&self.mesh, rng, filter)
+        let sums = Arc::new(Sums {
+            filter: filter.clone(),
+            sampler: SurfaceSampler::new(&self.mesh, filter),
+        });
+        let mut last = Some(sums.clone());
+        if let Ok(mut kept) = self.sampler.try_lock() {
+            std::mem::swap(&mut *kept, &mut last);
+        }
+        // What was kept before is freed here, with the lock given back.
+        drop(last);
+        Some(sums)
     }
 }
 

@@ -26,6 +26,13 @@ pub trait Filter: Sync {
     /// A number no larger than the smallest [`area_cost`](Self::area_cost) of any area. It scales
     /// the search heuristic: too large and paths stop being cheapest, 0 turns the heuristic off.
     fn min_area_cost(&self) -> f64;
+
+    /// The filter as a [`QueryFilter`], when it is one: a value that can be compared and kept, for
+    /// callers who remember what they worked out for it. `None` unless overridden.
+    #[inline]
+    fn as_query_filter(&self) -> Option<&QueryFilter> {
+        None
+    }
 }
 
 /// The filter that accepts everything at cost 1: `QueryFilter::default()` without its tables.
@@ -105,8 +112,20 @@ impl fmt::Debug for QueryFilter {
         f.debug_struct("QueryFilter")
             .field("include_flags", &self.include_flags)
             .field("exclude_flags", &self.exclude_flags)
-            .field("costs", &self.costs)
+            .field("costs", &Priced(&self.costs))
             .field("predicate", &self.predicate.as_ref().map(|_| ".."))
+            .finish()
+    }
+}
+
+/// The areas whose cost is not 1.
+struct Priced<'a>(&'a [f64; AREA_COUNT]);
+
+impl fmt::Debug for Priced<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let areas = self.0.iter().enumerate();
+        f.debug_map()
+            .entries(areas.filter(|&(_, &cost)| cost != 1.0))
             .finish()
     }
 }
@@ -138,6 +157,20 @@ impl QueryFilter {
     ///
     /// # Errors
     /// `area` above 63, or a cost that is NaN or not above 0.
+    ///
+    /// ```
+    /// use throng_query::mesh::{Filter, QueryFilter};
+    ///
+    /// # fn main() -> Result<(), throng_soa::ArgumentError> {
+    /// let (mud, lava) = (3, 4);
+    /// let filter = QueryFilter::default()
+    ///     .with_area_cost(mud, 4.0)?
+    ///     .with_area_cost(lava, f64::INFINITY)?;
+    /// assert_eq!((filter.cost_of(0), filter.cost_of(mud)), (1.0, 4.0));
+    /// assert!(filter.passes(0, mud) && !filter.passes(0, lava));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_area_cost(mut self, area: u8, cost: f64) -> Result<Self, ArgumentError> {
         let Some(slot) = self.costs.get_mut(usize::from(area)) else {
             return Err(ArgumentError::new("area", area, "0 to 63"));
@@ -163,6 +196,15 @@ impl QueryFilter {
 
     /// The same filter that accepts, of what it accepted, only what `predicate(flags, area)` says
     /// yes to. The predicate may be asked from many threads and must always answer alike.
+    ///
+    /// ```
+    /// use throng_query::mesh::{Filter, QueryFilter};
+    ///
+    /// let locked = 0b100;
+    /// let filter = QueryFilter::default()
+    ///     .with_predicate(move |flags, area| area != 9 || flags & locked == 0);
+    /// assert!(filter.passes(0, 9) && filter.passes(locked, 1) && !filter.passes(locked, 9));
+    /// ```
     #[must_use]
     pub fn with_predicate(
         mut self,
@@ -217,6 +259,11 @@ impl Filter for QueryFilter {
     #[inline]
     fn min_area_cost(&self) -> f64 {
         self.min_cost
+    }
+
+    #[inline]
+    fn as_query_filter(&self) -> Option<&QueryFilter> {
+        Some(self)
     }
 }
 
@@ -286,6 +333,28 @@ mod tests {
         assert_ne!(filter, QueryFilter::default().with_flags(0xFFFF, 4));
         assert_ne!(filter, both);
         assert!(format!("{filter:?}").contains("predicate: Some"));
+    }
+
+    #[test]
+    fn only_areas_with_a_price_are_shown() {
+        let filter = QueryFilter::default()
+            .with_area_cost(3, 2.5)
+            .and_then(|filter| filter.with_area_cost(63, f64::INFINITY))
+            .unwrap();
+        assert_eq!(
+            format!("{filter:?}"),
+            "QueryFilter { include_flags: 65535, exclude_flags: 0, costs: {3: 2.5, 63: inf}, \
+             predicate: None }"
+        );
+        assert!(format!("{:?}", QueryFilter::default()).contains("costs: {}"));
+    }
+
+    #[test]
+    fn only_a_query_filter_can_be_kept() {
+        let filter = QueryFilter::default().with_flags(1, 2);
+        assert_eq!(filter.as_query_filter(), Some(&filter));
+        assert!(DefaultFilter.as_query_filter().is_none());
+        assert!((|_: u16, _: u8| true).as_query_filter().is_none());
     }
 
     #[test]

@@ -168,19 +168,22 @@ impl MeshQuery {
     /// [`find_path`](Self::find_path) in slices of
     /// [`iterations_per_slice`](PathOptions::iterations_per_slice) expansions, pending between two of
     /// them. Runs on any executor and on whatever thread polls it; dropping the future abandons the
-    /// search.
+    /// search. The options are copied.
     ///
     /// # Errors
-    /// As [`find_path`](Self::find_path).
-    pub async fn find_path_async(
-        &mut self,
-        mesh: &TiledMesh,
+    /// As [`find_path`](Self::find_path), when first polled.
+    pub fn find_path_async<'a>(
+        &'a mut self,
+        mesh: &'a TiledMesh,
         start: DVec3,
         end: DVec3,
         options: &PathOptions,
-    ) -> Result<PathResult, ArgumentError> {
-        let task = PathTask::begin(mesh, self, start, end, options)?;
-        Ok(task.run(options.iterations_per_slice).await)
+    ) -> impl Future<Output = Result<PathResult, ArgumentError>> + use<'a> {
+        let options = options.clone();
+        async move {
+            let task = PathTask::begin(mesh, self, start, end, &options)?;
+            Ok(task.run(options.iterations_per_slice).await)
+        }
     }
 }
 
@@ -201,6 +204,11 @@ impl<F: Filter + ?Sized> Filter for ByRef<'_, F> {
     #[inline]
     fn min_area_cost(&self) -> f64 {
         self.0.min_area_cost()
+    }
+
+    #[inline]
+    fn as_query_filter(&self) -> Option<&QueryFilter> {
+        self.0.as_query_filter()
     }
 }
 
