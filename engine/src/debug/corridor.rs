@@ -30,6 +30,23 @@ pub struct CorridorDebug {
 
 impl CorridorDebug {
     /// Collects a corridor of `polys` from `position` to `target`. Linear in polygons.
+    ///
+    /// ```
+    /// use throng::debug::{CorridorDebug, LineKind};
+    /// use throng::{DVec3, NavMesh, NavSettings, PathOptions, levels};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let level = levels::generate("rooms", 96.0, 3).ok_or("no such level")?;
+    /// let mesh = NavMesh::build_soup(&level, &NavSettings::HUMANOID)?;
+    /// let (from, to) = (DVec3::new(3.0, 0.0, 3.0), DVec3::new(92.0, 0.0, 92.0));
+    /// let route = mesh.find_path(from, to, &PathOptions::default())?;
+    /// let shown = CorridorDebug::collect(&mesh, from, to, &route.corridor);
+    /// assert_eq!(shown.polygons.len(), route.corridor.len());
+    /// assert_eq!(shown.portals.len(), route.corridor.len() - 1);
+    /// assert_eq!(shown.corners, route.points);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn collect(mesh: &TiledMesh, position: DVec3, target: DVec3, polys: &[PolyRef]) -> Self {
         let mut corners = Vec::new();

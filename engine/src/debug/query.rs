@@ -103,6 +103,27 @@ pub struct AreaDebug {
 impl AreaDebug {
     /// Collects the last search of `search`: of a circle, a shape, a neighbourhood or for walls.
     /// Polygons that have left `mesh` since are left out.
+    ///
+    /// ```
+    /// use throng::debug::{AreaDebug, LineKind};
+    /// use throng::{AreaSearch, DVec3, NavMesh, NavSettings, QueryFilter, levels};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let level = levels::generate("rooms", 96.0, 3).ok_or("no such level")?;
+    /// let mesh = NavMesh::build_soup(&level, &NavSettings::HUMANOID)?;
+    /// let (filter, center) = (QueryFilter::default(), DVec3::new(48.0, 0.0, 48.0));
+    /// let start = mesh.nearest_poly(center, DVec3::splat(4.0), &filter)?;
+    /// let mut search = AreaSearch::new(4096);
+    /// let (poly, point) = (start.poly, start.point);
+    /// search.find_polys_in_circle(
+    ///     &mesh, poly, point, 12.0, &filter, &mut [], &mut [], &mut [])?;
+    /// let shown = AreaDebug::collect(&mesh, &search);
+    /// assert_eq!(shown.expanded.poly[0], start.poly);
+    /// let steps = shown.steps.of_kind(LineKind::SearchStep).count();
+    /// assert_eq!(steps, shown.expanded.len() - 1); // one to every polygon but the start
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn collect(mesh: &TiledMesh, search: &AreaSearch) -> Self {
         let count = search.found().count();

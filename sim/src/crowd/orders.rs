@@ -68,6 +68,29 @@ impl Crowd {
     /// [`set_destination`](Self::set_destination) called for each order in turn, an agent named twice
     /// included. Returns each order's status, in the order given. Allocates.
     ///
+    /// ```
+    /// use throng_query::mesh::PathStatus;
+    /// use throng_sim::crowd::{AgentOptions, Crowd, CrowdOptions};
+    /// # use throng_build::{NavSettings, build_soup};
+    /// # use throng_soa::DVec3;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let vertices = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)]
+    /// #     .map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// # let settings = NavSettings::HUMANOID;
+    /// # let mesh = build_soup(&vertices, &[[0, 1, 2], [2, 1, 3]], &settings, 1)?;
+    /// let mut crowd = Crowd::new(CrowdOptions { threads: 2, ..CrowdOptions::default() })?;
+    /// let goal = DVec3::new(36.0, 0.0, 36.0);
+    /// let mut orders = Vec::new();
+    /// for row in 0..10 {
+    ///     let place = DVec3::new(3.0, 0.0, 3.0 * f64::from(row + 1));
+    ///     orders.push((crowd.add(&mesh, place, &AgentOptions::HUMANOID)?, goal));
+    /// }
+    /// let statuses = crowd.set_destinations(&mesh, &orders)?;
+    /// assert!(statuses.iter().all(|&status| status == PathStatus::Found));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// A coordinate out of range, or an agent is gone: then no order is carried out.
     pub fn set_destinations(

@@ -27,6 +27,32 @@ impl Crowd {
     /// The state of mesh and crowd together; in [`SnapshotMode::Referenced`] the tiles are named
     /// instead of written.
     ///
+    /// ```
+    /// use throng_sim::crowd::{AgentOptions, Crowd, CrowdOptions};
+    /// use throng_soa::mesh::TileLibrary;
+    /// use throng_soa::mesh::snapshot::SnapshotMode;
+    /// # use throng_build::{NavSettings, build_soup};
+    /// # use throng_soa::DVec3;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let vertices = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)]
+    /// #     .map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// # let settings = NavSettings::HUMANOID;
+    /// # let mut mesh = build_soup(&vertices, &[[0, 1, 2], [2, 1, 3]], &settings, 1)?;
+    /// let mut crowd = Crowd::new(CrowdOptions::default())?;
+    /// let walker = crowd.add(&mesh, DVec3::new(3.0, 0.0, 3.0), &AgentOptions::HUMANOID)?;
+    /// crowd.set_destination(&mesh, walker, DVec3::new(36.0, 0.0, 36.0))?;
+    ///
+    /// let mut library = TileLibrary::new(); // the tiles this host keeps
+    /// library.add_mesh(&mesh);
+    /// let saved = crowd.save_state_with_mesh_in(&mesh, SnapshotMode::Referenced);
+    /// crowd.step(&mesh, 0.05)?;
+    /// mesh.set_poly_area(mesh.poly_ref(0, 0), 9)?;
+    /// crowd.restore_state_with_mesh_from(&mut mesh, &saved, &library)?;
+    /// assert_eq!(crowd.save_state_with_mesh_in(&mesh, SnapshotMode::Referenced), saved);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Panics
     /// The mesh or the crowd is longer than the 2 GiB that their length fields hold;
     /// [`try_save_state_with_mesh`](Self::try_save_state_with_mesh) gives `None` then.

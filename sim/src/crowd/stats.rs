@@ -40,6 +40,25 @@ impl AddAssign for StepStats {
 
 impl Crowd {
     /// What the last step did; zeros before the first. Constant time.
+    ///
+    /// ```
+    /// use throng_sim::crowd::{AgentOptions, Crowd, CrowdOptions, StepStats};
+    /// # use throng_build::{NavSettings, build_soup};
+    /// # use throng_soa::DVec3;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let vertices = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)]
+    /// #     .map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// # let settings = NavSettings::HUMANOID;
+    /// # let mesh = build_soup(&vertices, &[[0, 1, 2], [2, 1, 3]], &settings, 1)?;
+    /// let mut crowd = Crowd::new(CrowdOptions::default())?;
+    /// let walker = crowd.add(&mesh, DVec3::new(3.0, 0.0, 3.0), &AgentOptions::HUMANOID)?;
+    /// crowd.set_destination(&mesh, walker, DVec3::new(36.0, 0.0, 36.0))?;
+    /// assert_eq!(crowd.step_stats(), StepStats::default());
+    /// crowd.step(&mesh, 0.05)?;
+    /// assert_eq!(crowd.step_stats().wall_lookups, 1); // it knew nothing of its surroundings yet
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn step_stats(&self) -> StepStats {
         self.stats

@@ -65,6 +65,23 @@ impl Crowd {
     /// [`step`](Self::step) that reports when each stage ends (from one of the workers): for a
     /// caller with a clock.
     ///
+    /// ```
+    /// use throng_sim::crowd::{Crowd, CrowdOptions, Stage};
+    /// # use throng_build::{NavSettings, build_soup};
+    /// # use throng_soa::DVec3;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let vertices = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)]
+    /// #     .map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// # let settings = NavSettings::HUMANOID;
+    /// # let mesh = build_soup(&vertices, &[[0, 1, 2], [2, 1, 3]], &settings, 1)?;
+    /// let mut crowd = Crowd::new(CrowdOptions::default())?;
+    /// let mut ended = Vec::new();
+    /// crowd.step_observed(&mesh, 0.05, |stage| ended.push(stage))?; // take the time here
+    /// assert_eq!(ended, [Stage::Snapshot, Stage::Plan, Stage::Avoid, Stage::Motion]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `dt` is not positive and finite.
     pub fn step_observed(
