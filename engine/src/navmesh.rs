@@ -340,3 +340,34 @@ impl Clone for NavMesh {
         Self::from_parts(self.mesh.clone(), self.settings.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_build::input::levels;
+
+    #[test]
+    fn a_point_never_waits_for_the_areas_of_another() {
+        let soup = levels::generate("rooms", 40.0, 2).unwrap();
+        let mesh = NavMesh::build_soup(&soup, &NavSettings::HUMANOID).unwrap();
+        let filter = QueryFilter::default();
+        let draw = |mesh: &NavMesh| mesh.random_point(&mut SplitMix64::new(4), &filter);
+        let alone = draw(&mesh);
+        assert!(alone.is_some());
+        let sums = |mesh: &NavMesh| mesh.sampler.lock().unwrap().clone();
+        let kept = sums(&mesh).unwrap();
+        // Somebody else holds them: waiting here would be for ever.
+        let held = mesh.sampler.lock().unwrap();
+        assert_eq!(draw(&mesh), alone);
+        drop(held);
+        assert!(Arc::ptr_eq(&kept, &sums(&mesh).unwrap()));
+        // Another filter takes their place; a predicate does not.
+        let other = QueryFilter::default().with_flags(1, 0);
+        assert_eq!(mesh.random_point(&mut SplitMix64::new(4), &other), alone);
+        assert!(!Arc::ptr_eq(&kept, &sums(&mesh).unwrap()));
+        let kept = sums(&mesh).unwrap();
+        let asked = filter.clone().with_predicate(|_, _| true);
+        assert_eq!(mesh.random_point(&mut SplitMix64::new(4), &asked), alone);
+        assert!(Arc::ptr_eq(&kept, &sums(&mesh).unwrap()));
+    }
+}

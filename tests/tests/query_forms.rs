@@ -12,7 +12,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use throng::parts::query::mesh::{find_nearest_poly, raycast};
+use throng::parts::query::mesh::{find_nearest_poly, random_point, raycast};
 use throng::{
     AreaSearch, DVec3, DefaultFilter, MeshQuery, NavMesh, NavSettings, NavWorld, PathOptions,
     PathResult, PathStatus, QueryFilter, RandomPoint, SplitMix64, levels,
@@ -76,6 +76,142 @@ fn a_predicate_may_ask_the_mesh_for_points_itself() {
     let answer = waited.recv_timeout(std::time::Duration::from_secs(60));
     let (point, plain) = answer.expect("the mesh waits for itself");
     assert!(point.is_some() && point == plain);
+}
+
+#[test]
+fn random_points_are_those_of_a_plain_draw_however_many_threads_ask() {
+    let mut mesh = level();
+    let slot = mesh.occupied_slots().next().unwrap();
+    for poly in 0..mesh.tile(slot).unwrap().poly_count() as u32 / 2 {
+        let poly = mesh.poly_ref(slot, poly * 2);
+        mesh.set_poly_area(poly, 7).unwrap();
+    }
+    let closed = |area| {
+        let filter = QueryFilter::default();
+        filter.with_area_cost(area, f64::INFINITY).unwrap()
+    };
+    // Every filter takes the place of the one before.
+    let filters = [QueryFilter::default(), closed(7), closed(0)];
+    let closure = |_flags: u16, area: u8| area != 7;
+    for round in 0..2 {
+        thread::scope(|scope| {
+            for worker in 0..8_u64 {
+                let (mesh, filters) = (&mesh, &filters);
+                scope.spawn(move || {
+                    for i in 0..200 {
+                        let filter = &filters[(i + worker as usize) % 3];
+                        let seed = worker * 1000 + i as u64;
+                        let (mut rng, mut twin) = (SplitMix64::new(seed), SplitMix64::new(seed));
+                        let point = mesh.random_point(&mut rng, filter);
+                        assert_eq!(point, random_point(mesh, &mut twin, filter));
+                        assert_eq!(rng.next_u64(), twin.next_u64());
+                    }
+                    let point = mesh.random_point(&mut SplitMix64::new(worker), &closure);
+                    let other = mesh.random_point(&mut SplitMix64::new(worker), &filters[1]);
+                    assert!(point.is_some() && point == other);
+                });
+            }
+        });
+        if round == 0 {
+            let tile = mesh.tile(slot).unwrap().built().clone();
+            mesh.replace_tile(tile).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_future_outlives_the_options_it_was_asked_with() {
+    let mesh = level();
+    let (a, b) = questions(&mesh, 1, 3)[0];
+    let expected = fresh(&mesh, (a, b), &PathOptions::default());
+    let sliced = |iterations_per_slice| PathOptions {
+        iterations_per_slice,
+        ..PathOptions::default()
+    };
+    let future = mesh.find_path_async(a, b, &sliced(1));
+    let (answer, pending) = drive(future);
+    assert_eq!(answer.unwrap(), expected);
+    assert!(pending > 1, "{pending}");
+    let mut query = MeshQuery::default();
+    let future = query.find_path_async(&mesh, a, b, &sliced(2));
+    assert_eq!(drive(future).0.unwrap(), expected);
+    let world = NavWorld::from_meshes(vec![mesh.clone()]).unwrap();
+    let future = world.find_path_async(0.5, a, b, &sliced(3));
+    assert_eq!(drive(future).0.unwrap(), answer_of(&world, a, b));
+    // A mistake shows when it is polled.
+    let future = mesh.find_path_async(a, b, &sliced(0));
+    let error = drive(future).0.unwrap_err();
+    assert_eq!(error.argument, "options.iterations_per_slice");
+    let error = drive(world.find_path_async(-1.0, a, b, &sliced(1))).0;
+    assert_eq!(error.unwrap_err().argument, "radius");
+}
+
+fn answer_of(world: &NavWorld, a: DVec3, b: DVec3) -> PathResult {
+    fresh(&world.meshes()[0], (a, b), &PathOptions::default())
+}
+
+#[test]
+fn a_world_asks_the_mesh_of_the_radius_in_every_form() {
+    let soup = levels::generate("rooms", 60.0, 5).unwrap();
+    let classes = [NavSettings::SMALL, NavSettings::HUMANOID];
+    let world = NavWorld::build_each(&classes, |settings| NavMesh::build_soup(&soup, settings));
+    let world = world.unwrap();
+    let options = PathOptions {
+        iterations_per_slice: 2,
+        ..PathOptions::default()
+    };
+    let (mut differ, mut stopped) = (0, 0);
+    for (a, b) in questions(world.mesh(1).unwrap(), 20, 4) {
+        for (radius, mesh) in [0.3, 0.6].into_iter().zip(world.meshes()) {
+            let expected = fresh(mesh, (a, b), &options);
+            let all = |_flags: u16, _area: u8| true;
+            let with = world.find_path_with(radius, a, b, &options, &all);
+            assert_eq!(with.unwrap(), expected);
+            let on = world.find_path_while(radius, a, b, &options, |_| true);
+            assert_eq!(on.unwrap(), expected);
+            let off = world.find_path_while(radius, a, b, &options, |_| false);
+            let here = mesh.find_path_while(a, b, &options, |_| false);
+            let off = off.unwrap();
+            stopped += usize::from(off.status == PathStatus::InProgress);
+            assert_eq!(off, here.unwrap());
+        }
+        let [small, large] = [0.3, 0.6].map(|r| world.find_path(r, a, b, &options).unwrap());
+        differ += usize::from(small.length != large.length);
+    }
+    assert!(differ > 5 && stopped > 5, "{differ} {stopped}");
+    let error = world
+        .find_path_while(f64::NAN, DVec3::ZERO, DVec3::ONE, &options, |_| true)
+        .unwrap_err();
+    assert_eq!(error.argument, "radius");
+}
+
+#[test]
+fn one_call_queries_take_any_filter_and_rays_list_nothing() {
+    let mut mesh = level();
+    let (a, b) = questions(&mesh, 1, 9)[0];
+    let found = mesh.nearest_poly(a, DVec3::ONE, &DefaultFilter).unwrap();
+    assert_eq!(
+        found,
+        find_nearest_poly(&mesh, a, DVec3::ONE, &DefaultFilter).unwrap()
+    );
+    let hit = mesh.raycast(a, b, &DefaultFilter).unwrap();
+    assert_eq!((hit.visited_count, hit.truncated), (0, false));
+    assert_eq!(hit, mesh.raycast(a, b, &QueryFilter::default()).unwrap());
+    mesh.set_poly_area(found.poly, 9).unwrap();
+    let open = |_flags: u16, area: u8| area != 9;
+    assert_eq!(mesh.sample_position(a, 0.0, &open).unwrap(), None);
+    assert!(
+        mesh.sample_position(a, 0.0, &DefaultFilter)
+            .unwrap()
+            .is_some()
+    );
+    assert_ne!(
+        mesh.nearest_poly(a, DVec3::ONE, &open).unwrap().poly,
+        found.poly
+    );
+    let nowhere = DVec3::new(f64::INFINITY, 0.0, 0.0);
+    let error = mesh.nearest_poly(nowhere, DVec3::ONE, &open).unwrap_err();
+    assert_eq!(error.argument, "position.x");
 }
 
 #[test]
