@@ -50,7 +50,8 @@ pub struct OffMeshLinkDefinition {
     pub area: u8,
     /// Flags a filter tests, like a polygon's.
     pub flags: u16,
-    /// Free for the caller.
+    /// Free for the caller. An agent's crossing gives it back through
+    /// [`TiledMesh::link_of`](throng_soa::mesh::TiledMesh::link_of).
     pub user_id: u32,
 }
 

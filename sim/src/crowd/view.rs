@@ -98,7 +98,8 @@ impl<'a> Agent<'a> {
         &self.crowd.paths[self.slot][..count]
     }
 
-    /// The off-mesh link it is crossing.
+    /// The off-mesh link it is crossing; [`TiledMesh::link_of`](throng_soa::mesh::TiledMesh::link_of)
+    /// gives its `user_id`.
     #[must_use]
     pub fn crossing(&self) -> Option<&'a Crossing> {
         let crossing = &self.crowd.routes.crossing[self.slot];

@@ -86,7 +86,8 @@ pub struct Walk {
     pub stuck_anchor: DVec3,
 }
 
-/// A crossing of an off-mesh link.
+/// A crossing of an off-mesh link. Which one it is, and its `user_id`, tells
+/// [`TiledMesh::link_of`](crate::mesh::TiledMesh::link_of).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Crossing {
     /// Entry point.
