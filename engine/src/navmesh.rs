@@ -12,6 +12,7 @@ use throng_query::mesh::{
 };
 use throng_soa::error::{ArgumentError, DataError};
 use throng_soa::mesh::TiledMesh;
+use throng_soa::mesh::format::read_mesh_parallel;
 use throng_soa::rng::SplitMix64;
 use throng_soa::world::{DVec3, check_point, distance3};
 
@@ -127,6 +128,27 @@ impl NavMesh {
     /// mesh, or a broken rule of a tile.
     pub fn load(bytes: &[u8]) -> Result<Self, DataError> {
         let (mesh, settings) = save::read(bytes)?;
+        Ok(Self::from_parts(mesh, settings))
+    }
+
+    /// [`load`](Self::load) with the tiles read and checked on the current rayon pool: the same mesh
+    /// and the same error, in about the time of one thread over the pool's. The global pool, unless
+    /// called inside [`rayon::ThreadPool::install`](https://docs.rs/rayon).
+    ///
+    /// ```
+    /// # use throng::{DVec3, NavMesh, NavSettings};
+    /// # let corners = [(0.0, 0.0), (0.0, 40.0), (40.0, 0.0), (40.0, 40.0)];
+    /// # let corners = corners.map(|(x, z)| DVec3::new(x, 0.0, z));
+    /// # let mesh = NavMesh::build(&corners, &[[0, 1, 2], [2, 1, 3]], &NavSettings::HUMANOID)?;
+    /// let bytes = mesh.save();
+    /// assert_eq!(NavMesh::load_parallel(&bytes)?.save(), bytes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_parallel(bytes: &[u8]) -> Result<Self, DataError> {
+        let (mesh, settings) = save::read_on(bytes, read_mesh_parallel)?;
         Ok(Self::from_parts(mesh, settings))
     }
 

@@ -85,8 +85,19 @@ pub(crate) fn write_to<S: Sink>(writer: &mut Writer<S>, mesh: &TiledMesh, settin
     write_mesh(writer, mesh);
 }
 
+/// How the bytes of the mesh are read: here, or on the current rayon pool.
+pub(crate) type ReadMesh = fn(&[u8]) -> Result<TiledMesh, DataError>;
+
 /// Reads what [`write`] wrote.
 pub(crate) fn read(bytes: &[u8]) -> Result<(TiledMesh, NavSettings), DataError> {
+    read_on(bytes, read_mesh)
+}
+
+/// [`read`], the mesh by `read_mesh`.
+pub(crate) fn read_on(
+    bytes: &[u8],
+    read_mesh: ReadMesh,
+) -> Result<(TiledMesh, NavSettings), DataError> {
     let mut reader = Reader::new(FORMAT, bytes);
     reader.magic(MAGIC)?;
     reader.version(VERSION)?;
