@@ -8,6 +8,7 @@ use criterion::{
     BatchSize, BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main,
 };
 use std::hint::black_box;
+use throng::parts::build::pipeline::{ErodedTile, SoupSource, Worker, for_one_tile};
 use throng::parts::build::voxel::regions::{self, RegionScratch};
 use throng::parts::build::voxel::{
     compact, contours, detail, erode, filter, frame::HeightfieldFrame, plan::TilePlan, polygons,
@@ -57,10 +58,12 @@ fn stages(c: &mut Criterion) {
     let vertices = soup.vertices();
     let mut group = c.benchmark_group("tile");
     group.sample_size(50);
-    let mut s = tile::TileScratch::default();
+    let source = SoupSource::new(&plan, vertices, &triangles).unwrap();
+    let mut worker = Worker::default();
     let whole: Vec<TileData> = rewrites(&mut group, "whole", |out| {
-        let (x, z) = TILE;
-        *out = tile::build_tile(&plan, x, z, vertices, &triangles, &[], &mut s).unwrap();
+        let finish = |eroded: &mut ErodedTile<'_>| tile::finish(&plan, eroded, &[], &[]);
+        let built = for_one_tile(&source, &plan, TILE, &mut worker, finish);
+        *out = built.unwrap().unwrap();
     });
     let (open, graph) = spans(&mut group, &plan, &frame, vertices, &triangles);
     let labelled = partitions(&mut group, &plan, &open, &graph);

@@ -16,7 +16,8 @@ use crate::input::chunk::VoxelChunk;
 use crate::input::heightfield::SolidHeightfield;
 use crate::links::LinkTable;
 use crate::pipeline::{
-    BuildError, BuildOptions, ChunkSource, HeightfieldSource, SoupSource, TileSource, for_each_tile,
+    BuildError, BuildOptions, ChunkSource, HeightfieldSource, SoupSource, TileSource,
+    for_each_tile_on, start_threads,
 };
 use crate::settings::NavSettings;
 use crate::voxel::plan::TilePlan;
@@ -74,7 +75,9 @@ fn build_cached_from<S: TileSource>(
 ) -> Result<(TiledMesh, CacheTables), BuildError> {
     let mut mesh = TiledMesh::new(plan.params)?;
     let links = LinkTable::new(&settings.off_mesh_links, &plan.params)?;
-    let tiles = for_each_tile(source, &plan, options, |tile| {
+    // The threads that rebuild tiles later build them first.
+    let pool = start_threads(options.threads)?;
+    let tiles = for_each_tile_on(pool.as_ref(), source, &plan, options, |tile| {
         cache_tile(&plan, &links, options, tile)
     })?;
     mesh.add_tiles(
@@ -82,16 +85,6 @@ fn build_cached_from<S: TileSource>(
             .iter()
             .flat_map(|tile| tile.first_tiles.iter().cloned()),
     )?;
-    let threads = options.threads.max(1);
-    let pool = if threads > 1 {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        Some(pool.build().map_err(|error| BuildError::Threads {
-            threads,
-            reason: error.to_string(),
-        })?)
-    } else {
-        None
-    };
     let tables = CacheTables {
         fingerprint: plan.params.fingerprint(),
         plan,
@@ -101,7 +94,9 @@ fn build_cached_from<S: TileSource>(
         queue: VecDeque::new(),
         repair: true,
         pool,
-        workers: (0..threads).map(|_| Mutex::default()).collect(),
+        workers: (0..options.threads.max(1))
+            .map(|_| Mutex::default())
+            .collect(),
     };
     Ok((mesh, tables))
 }

@@ -11,7 +11,7 @@ use super::layers::Piece;
 use crate::pipeline::BuildError;
 use crate::voxel::contours::trace::LoopSet;
 use crate::voxel::contours::{ContourSet, ContourVertex};
-use crate::voxel::tile::{
+use crate::voxel::stages::{
     Place, StageScratch, cut_border, fill_outlines, outline_regions, partition,
 };
 

@@ -18,9 +18,8 @@ use crate::settings::PartitionType;
 use crate::voxel::frame::HeightfieldFrame;
 use crate::voxel::layers_first::split_layer;
 use crate::voxel::plan::TilePlan;
-use crate::voxel::tile::{
-    OutlineFlaws, Place, StageScratch, TileScratch, build_stages, decide_layers,
-};
+use crate::voxel::stages::{OutlineFlaws, Place, StageScratch, build_stages};
+use crate::voxel::tile::{TileScratch, decide_layers, mark_areas};
 
 /// A tile, ready to be finished again.
 #[derive(Debug, Default)]
@@ -107,21 +106,8 @@ pub(crate) fn cache_tile(
 ) -> Result<CachedTile, BuildError> {
     let (x, z, frame) = (tile.tile_x, tile.tile_z, tile.frame);
     let mut layers = Vec::new();
-    let count = decide_layers(
-        plan,
-        x,
-        z,
-        tile.spans,
-        tile.graph,
-        tile.scratch,
-        &mut layers,
-    )?;
-    for volume in options.volumes {
-        volume.apply(&frame, tile.spans);
-    }
-    for obstacle in options.obstacles {
-        obstacle.apply(&frame, plan.spans.walkable_radius, tile.spans);
-    }
+    let count = decide_layers(plan, tile, &mut layers)?;
+    mark_areas(plan, tile, options.volumes, options.obstacles);
     let mut cached = CachedTile {
         tile_x: x,
         tile_z: z,

@@ -18,7 +18,7 @@ use super::shapes::Shapes;
 use crate::links::LinkTable;
 use crate::pipeline::{BuildError, checked_tiles};
 use crate::voxel::plan::TilePlan;
-use crate::voxel::tile::{OutlineFlaws, Place, StageScratch};
+use crate::voxel::stages::{OutlineFlaws, Place, StageScratch};
 
 /// How the layers of rebuilt tiles came about. Tiles that are not built layer by layer count as one
 /// layer.

@@ -7,13 +7,13 @@ use throng_soa::ArgumentError;
 use throng_soa::spans::{MAX_COLUMN_SPANS, MAX_SPANS, NULL_AREA, SolidSpans, WALKABLE_AREA};
 use throng_soa::world::check_coordinate;
 
-use super::driver::{TileRange, TileSource, Worker};
+use super::driver::{TileRange, TileSource};
 use super::{BuildError, MAX_TILES};
 use crate::input::chunk::VoxelChunk;
 use crate::input::heightfield::SolidHeightfield;
 use crate::voxel::frame::{HeightfieldFrame, MAX_ROWS};
 use crate::voxel::plan::TilePlan;
-use crate::voxel::tile::voxelize_columns;
+use crate::voxel::tile::{Worker, voxelize_columns};
 
 /// A voxel chunk laid on the tile grid of a plan.
 #[derive(Debug)]
@@ -217,14 +217,8 @@ impl CellPlace {
         let corner = [x, z];
         worker.scratch.columns_mut().reset(frame.width, frame.depth);
         fill(&frame, corner, worker);
-        let Worker {
-            scratch,
-            spans,
-            graph,
-            ..
-        } = worker;
-        voxelize_columns(plan, tile_x, tile_z, &frame, scratch, spans, graph)?;
-        let anywhere = spans.area.iter().any(|&area| area != NULL_AREA);
+        voxelize_columns(plan, (tile_x, tile_z), &frame, worker)?;
+        let anywhere = worker.spans.area.iter().any(|&area| area != NULL_AREA);
         Ok(anywhere.then_some(frame))
     }
 }

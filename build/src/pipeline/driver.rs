@@ -9,12 +9,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use throng_soa::spans::{OpenSpans, SpanGraph};
 
 use super::{BuildError, BuildOptions};
 use crate::voxel::frame::HeightfieldFrame;
 use crate::voxel::plan::TilePlan;
-use crate::voxel::tile::TileScratch;
+use crate::voxel::tile::{ErodedTile, Worker};
 
 /// A block of tiles, ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,38 +127,6 @@ pub trait TileSource: Sync {
     ) -> Result<Option<HeightfieldFrame>, BuildError>;
 }
 
-/// A worker's buffers, reused from tile to tile.
-#[derive(Debug, Default)]
-pub struct Worker {
-    /// Buffers of the stages.
-    pub scratch: TileScratch,
-    /// The spans of the tile at hand.
-    pub spans: OpenSpans,
-    /// Their graph.
-    pub graph: SpanGraph,
-    /// The triangles of the tile at hand.
-    pub triangles: Vec<[u32; 3]>,
-}
-
-/// One tile after erosion, before any area volume.
-///
-/// A visitor may change, or take, `spans` and `graph`: they are rebuilt for every tile.
-#[derive(Debug)]
-pub struct ErodedTile<'a> {
-    /// Tile column.
-    pub tile_x: i32,
-    /// Tile row.
-    pub tile_z: i32,
-    /// Where the grid, border included, stands.
-    pub frame: HeightfieldFrame,
-    /// The eroded spans.
-    pub spans: &'a mut OpenSpans,
-    /// Their graph.
-    pub graph: &'a mut SpanGraph,
-    /// Buffers for the stages that follow.
-    pub scratch: &'a mut TileScratch,
-}
-
 /// Visits every tile of `source` on which an agent could stand and returns the visitor's results,
 /// row by row. Of `options` the threads and the progress callback count here; volumes are the
 /// visitor's business.
@@ -167,6 +134,40 @@ pub struct ErodedTile<'a> {
 /// # Errors
 /// The first error, in row order, of a tile or of the visitor, or the threads cannot be started.
 pub fn for_each_tile<S: TileSource, R: Send>(
+    source: &S,
+    plan: &TilePlan,
+    options: &BuildOptions<'_>,
+    visit: impl Fn(&mut ErodedTile<'_>) -> Result<R, BuildError> + Sync,
+) -> Result<Vec<R>, BuildError> {
+    if source.tiles().is_none() {
+        return Ok(Vec::new());
+    }
+    let pool = start_threads(options.threads)?;
+    for_each_tile_on(pool.as_ref(), source, plan, options, visit)
+}
+
+/// The threads of a build; nothing when it stays on the calling thread.
+///
+/// # Errors
+/// The threads cannot be started.
+pub(crate) fn start_threads(threads: usize) -> Result<Option<rayon::ThreadPool>, BuildError> {
+    if threads <= 1 {
+        return Ok(None);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let pool = pool.build().map_err(|error| BuildError::Threads {
+        threads,
+        reason: error.to_string(),
+    })?;
+    Ok(Some(pool))
+}
+
+/// [`for_each_tile`] on threads that run already.
+///
+/// # Errors
+/// The first error, in row order, of a tile or of the visitor.
+pub(crate) fn for_each_tile_on<S: TileSource, R: Send>(
+    pool: Option<&rayon::ThreadPool>,
     source: &S,
     plan: &TilePlan,
     options: &BuildOptions<'_>,
@@ -183,17 +184,9 @@ pub fn for_each_tile<S: TileSource, R: Send>(
         visit: &visit,
         done: AtomicUsize::new(0),
     };
-    if options.threads > 1 {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(options.threads)
-            .build()
-            .map_err(|error| BuildError::Threads {
-                threads: options.threads,
-                reason: error.to_string(),
-            })?;
-        pool.install(|| job.run(true))
-    } else {
-        job.run(false)
+    match pool {
+        Some(pool) => pool.install(|| job.run(true)),
+        None => job.run(false),
     }
 }
 

@@ -14,8 +14,11 @@ use throng_soa::mesh::{MeshEditError, NavTile, TileData, TiledMesh};
 use throng_soa::{ArgumentError, DVec3, DataError};
 
 pub use cells::{ChunkSource, HeightfieldSource};
-pub use driver::{ErodedTile, TileRange, TileSource, Worker, for_each_tile, for_one_tile};
+pub use driver::{TileRange, TileSource, for_each_tile, for_one_tile};
+pub(crate) use driver::{for_each_tile_on, start_threads};
 pub use soup::{SoupSource, TriangleBatch};
+
+pub use crate::voxel::tile::{ErodedTile, Worker};
 
 use crate::cache::Obstacle;
 use crate::input::chunk::VoxelChunk;
@@ -224,17 +227,7 @@ pub fn finish_tile(
     tile: &mut ErodedTile<'_>,
 ) -> Result<Vec<TileData>, BuildError> {
     let (x, z) = (tile.tile_x, tile.tile_z);
-    let mut layers = finish(
-        plan,
-        x,
-        z,
-        &tile.frame,
-        options.volumes,
-        options.obstacles,
-        tile.spans,
-        tile.graph,
-        tile.scratch,
-    )?;
+    let mut layers = finish(plan, tile, options.volumes, options.obstacles)?;
     links.bake(&plan.params, x, z, &mut layers);
     options.report_flaws(x, z, tile.scratch.take_flaws());
     Ok(layers)

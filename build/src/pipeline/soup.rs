@@ -6,11 +6,11 @@
 use throng_soa::world::{check_point, is_point};
 use throng_soa::{ArgumentError, DVec3};
 
-use super::driver::{TileRange, TileSource, Worker};
+use super::driver::{TileRange, TileSource};
 use super::{BuildError, MAX_TILES};
 use crate::voxel::frame::HeightfieldFrame;
 use crate::voxel::plan::TilePlan;
-use crate::voxel::tile::voxelize;
+use crate::voxel::tile::{Worker, voxelize};
 
 /// Most (tile, triangle) pairs gathered before their tiles are built.
 const BATCH_ENTRIES: u64 = 1 << 22;
@@ -194,18 +194,10 @@ impl TileSource for SoupSource<'_> {
         if !list.iter().any(|&t| self.may_be_walkable[t as usize]) {
             return Ok(None);
         }
-        let Worker {
-            scratch,
-            spans,
-            graph,
-            triangles,
-        } = worker;
-        triangles.clear();
-        triangles.extend(list.iter().map(|&t| self.triangles[t as usize]));
-        let vertices = self.vertices;
-        voxelize(
-            plan, tile_x, tile_z, vertices, triangles, scratch, spans, graph,
-        )
+        worker.triangles.clear();
+        let own = list.iter().map(|&t| self.triangles[t as usize]);
+        worker.triangles.extend(own);
+        voxelize(plan, (tile_x, tile_z), self.vertices, worker)
     }
 }
 

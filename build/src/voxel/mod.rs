@@ -23,5 +23,7 @@ pub mod polygons;
 pub mod rasterize;
 pub mod regions;
 pub mod spans;
+pub(crate) mod stages;
 pub mod tile;
+mod tile_arrays;
 pub mod volumes;
