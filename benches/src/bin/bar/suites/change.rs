@@ -6,7 +6,8 @@
 //! [`CYCLES`] cycles, on a cache built before.
 //!
 //! The loading row copies a city's tiles side by side until its file has 50 MB. In the peer's place stands
-//! reading that file: the ratio is what loading its bytes, read before, takes over reading them.
+//! reading that file: the ratio is what loading its bytes, read before, takes over reading them, on one
+//! thread and on a pool of two.
 
 use super::Row;
 use crate::measure::{Side, milliseconds, say};
@@ -200,6 +201,17 @@ fn load(row: &Row, reps: usize, sides: &[Side]) -> Result<(), String> {
         }
         if rep > 0 {
             say(Side::Ours, "load_time", time, "ms");
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+            let pool = pool.map_err(|error| error.to_string())?;
+            let mut loaded = None;
+            let time = milliseconds(|| {
+                loaded = Some(pool.install(|| NavMesh::load_parallel(&bytes)));
+            });
+            if !matches!(black_box(loaded), Some(Ok(_))) {
+                return Err("the mesh does not load on two threads".into());
+            }
+            say(Side::Ours, "load_time_two_threads", time, "ms");
+            say(Side::Peer, "load_time_two_threads", read, "ms");
             say(Side::Peer, "load_time", read, "ms");
             say(Side::Ours, "bytes", bytes.len() as f64 / 1e6, "MB");
         }
