@@ -10,13 +10,13 @@
 //! The search sets the order in which wall lookups and random points see the surroundings, so the
 //! expansion order is part of the result.
 
-use super::area_shape::{Shape, outlines_overlap};
+use super::area_overlap::polys_overlap;
+use super::area_shape::Shape;
 use super::filter::Filter;
 use super::open_list::OpenList;
 use super::outline::{MAX_VERTICES, edge_distances_sq, edge_ends, lerp, segment_distance_sq};
 use super::poly_table::PolyTable;
 use super::status::AreaStatus;
-use core::cmp::Ordering;
 use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
 use throng_soa::world::check_point;
 use throng_soa::{ArgumentError, DVec3};
@@ -395,18 +395,9 @@ impl AreaSearch {
 
     /// Whether a polygon's interior meets that of any polygon that has a node.
     fn overlaps_found(&self, mesh: &TiledMesh, tile: &Tile, index: usize) -> bool {
-        let (low, high) = (tile.bounds_min[index], tile.bounds_max[index]);
-        let ring = tile.poly_ring(index);
         self.nodes.iter().any(|node| {
-            mesh.resolve(node.poly).is_some_and(|(other, at)| {
-                let (other_low, other_high) = (other.bounds_min[at], other.bounds_max[at]);
-                low.x < other_high.x
-                    && high.x > other_low.x
-                    && low.z < other_high.z
-                    && high.z > other_low.z
-                    && !apart_by_grid(mesh, (tile, index), (other, at))
-                    && outlines_overlap(ring, other.poly_ring(at))
-            })
+            let found = mesh.resolve(node.poly);
+            found.is_some_and(|found| polys_overlap(mesh, (tile, index), found))
         })
     }
 
@@ -525,29 +516,4 @@ pub(super) fn check_circle(center: DVec3, radius: f64) -> Result<(), ArgumentErr
     } else {
         Err(ArgumentError::new("radius", radius, "0 to 4194304 (2^22)"))
     }
-}
-
-/// Whether a line of the tile grid separates two polygons, told in tile-local numbers: the two
-/// world positions of one border can differ in their last bit, and touching is not overlap.
-fn apart_by_grid(mesh: &TiledMesh, a: (&Tile, usize), b: (&Tile, usize)) -> bool {
-    let size = mesh.params().tile_size;
-    let extent = |(tile, index): (&Tile, usize), axis: usize| {
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for &vertex in tile.poly_vertices(index) {
-            let value = f64::from(tile.data().vertices[usize::from(vertex)][axis]);
-            low = low.min(value);
-            high = high.max(value);
-        }
-        (low, high)
-    };
-    let place = |(tile, _): (&Tile, usize)| [tile.data().tile_x, tile.data().tile_z];
-    [0, 2].iter().any(|&axis| {
-        let (at, other_at) = (place(a)[axis / 2], place(b)[axis / 2]);
-        let (below, above) = match at.cmp(&other_at) {
-            Ordering::Less => (a, b),
-            Ordering::Greater => (b, a),
-            Ordering::Equal => return false,
-        };
-        extent(below, axis).1 <= size && extent(above, axis).0 >= 0.0
-    })
 }

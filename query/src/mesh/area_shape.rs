@@ -124,27 +124,6 @@ fn segments_meet(a: [f64; 2], b: [f64; 2], p: [f64; 2], q: [f64; 2]) -> bool {
         || (side_b == 0.0 && between(p, q, b))
 }
 
-/// Whether the interiors of two convex counter-clockwise rings meet, seen from above: no edge of
-/// either has the whole other ring on its outer side. Exact; touching is not overlap.
-pub(super) fn outlines_overlap(a: &[DVec3], b: &[DVec3]) -> bool {
-    !has_separating_edge(a, b) && !has_separating_edge(b, a)
-}
-
-fn has_separating_edge(ring: &[DVec3], other: &[DVec3]) -> bool {
-    let flat = |p: DVec3| [p.x, p.z];
-    let Some(&last) = ring.last() else {
-        return true;
-    };
-    let mut a = last;
-    ring.iter().any(|&b| {
-        let separates = other
-            .iter()
-            .all(|&p| orient2d(flat(a), flat(b), flat(p)) <= 0.0);
-        a = b;
-        separates
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,17 +176,5 @@ mod tests {
         assert!(touches((-1.0, 1.0), (1.0, -1.0)));
         assert!(!touches((-1.0, 0.9), (0.9, -1.0)));
         assert!(!touches((2.0 + 1e-12, 0.0), (3.0, 1.0)));
-    }
-
-    #[test]
-    fn overlap_is_of_interiors_only() {
-        let a = ring(&[(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]);
-        let beside = ring(&[(2.0, 0.0), (4.0, 0.0), (4.0, 2.0), (2.0, 2.0)]);
-        let corner = ring(&[(2.0, 2.0), (4.0, 2.0), (4.0, 4.0)]);
-        let inside = ring(&[(0.5, 0.5), (1.0, 0.5), (1.0, 1.0)]);
-        let cross = ring(&[(-1.0, 0.9), (3.0, 0.9), (3.0, 1.1), (-1.0, 1.1)]);
-        assert!(!outlines_overlap(&a, &beside) && !outlines_overlap(&a, &corner));
-        assert!(outlines_overlap(&a, &inside) && outlines_overlap(&inside, &a));
-        assert!(outlines_overlap(&a, &cross) && outlines_overlap(&a, &a));
     }
 }

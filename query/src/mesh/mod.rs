@@ -10,6 +10,7 @@
 //! where a function returns `Result`, and the neutral status elsewhere.
 
 mod area;
+mod area_overlap;
 mod area_shape;
 mod connect;
 mod debug;
