@@ -2,8 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
-use throng_build::input::levels;
-use throng_build::{BuildError, NavSettings, PartitionType, build_soup, solo_settings};
+use throng_build::cache::{build_chunk_cached, build_heightfield_cached, build_soup_cached};
+use throng_build::input::{SolidHeightfield, VoxelChunk, levels};
+use throng_build::pipeline::MAX_THREADS;
+use throng_build::voxel::frame::HeightfieldFrame;
+use throng_build::{
+    BuildError, BuildOptions, NavSettings, PartitionType, build_chunk_with, build_heightfield_with,
+    build_soup, build_soup_with, solo_settings,
+};
 use throng_soa::DVec3;
 use throng_soa::mesh::TiledMesh;
 use throng_soa::mesh::format::mesh_bytes;
@@ -237,6 +243,49 @@ fn generated_levels_give_the_same_bytes_on_any_number_of_threads() {
             }
         }
     }
+}
+
+#[test]
+fn more_threads_than_256_are_refused_before_one_is_started() {
+    let mut level = Level::default();
+    square(&mut level, 0.0, 0.0, 8.0, 0.0);
+    let settings = NavSettings::HUMANOID;
+    let chunk = VoxelChunk::from_dense(2, 1, 2, &[1, 0, 1, 0]).unwrap();
+    let frame = HeightfieldFrame {
+        origin: DVec3::ZERO,
+        cell_size: 0.3,
+        cell_height: 0.2,
+        width: 2,
+        depth: 2,
+        rows: 2,
+    };
+    let field = SolidHeightfield::new(frame).unwrap();
+    for threads in [MAX_THREADS + 1, 1000, usize::MAX] {
+        let options = BuildOptions {
+            threads,
+            ..BuildOptions::default()
+        };
+        let (vertices, triangles) = (&level.0, &level.1);
+        let outcomes = [
+            build_soup_with(vertices, triangles, &settings, &options).err(),
+            build_soup_with(&[], &[], &settings, &options).err(),
+            build_chunk_with(&chunk, None, &settings, &options).err(),
+            build_heightfield_with(&field, &settings, &options).err(),
+            build_soup_cached(vertices, triangles, &settings, &options).err(),
+            build_chunk_cached(&chunk, None, &settings, &options).err(),
+            build_heightfield_cached(&field, &settings, &options).err(),
+        ];
+        for outcome in outcomes {
+            let Some(BuildError::Argument(error)) = outcome else {
+                panic!("{outcome:?}");
+            };
+            assert_eq!(error.argument, "threads");
+            assert_eq!(error.value, threads.to_string());
+            assert_eq!(error.allowed, "at most 256");
+        }
+    }
+    let build = |threads| mesh_bytes(&build_soup(&level.0, &level.1, &settings, threads).unwrap());
+    assert!(build(0) == build(MAX_THREADS));
 }
 
 #[test]

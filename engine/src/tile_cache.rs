@@ -87,7 +87,7 @@ impl TileCache {
     /// level from then on; its threads also rebuild tiles, to the same bytes.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// As [`build`](Self::build), or more than 256 threads.
     pub fn build_with(
         vertices: &[DVec3],
         triangles: &[[u32; 3]],
@@ -110,7 +110,7 @@ impl TileCache {
     /// top, 0 where nobody walks; all ordinary ground when left out.
     ///
     /// # Errors
-    /// A setting or area out of range, or a limit of the format exceeded.
+    /// A setting, area or option out of range, or a limit of the format exceeded.
     pub fn build_chunk(
         chunk: &VoxelChunk,
         material_areas: Option<&[u8; 256]>,
@@ -124,7 +124,7 @@ impl TileCache {
     /// The mesh of a solid heightfield, with a cache.
     ///
     /// # Errors
-    /// A setting out of range, or a limit of the format exceeded.
+    /// A setting or option out of range, or a limit of the format exceeded.
     pub fn build_heightfield(
         field: &SolidHeightfield,
         settings: &NavSettings,

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{BuildError, BuildOptions};
+use throng_soa::ArgumentError;
+
+use super::{BuildError, BuildOptions, MAX_THREADS};
 use crate::voxel::frame::HeightfieldFrame;
 use crate::voxel::plan::TilePlan;
 use crate::voxel::tile::{ErodedTile, Worker};
@@ -132,16 +134,14 @@ pub trait TileSource: Sync {
 /// visitor's business.
 ///
 /// # Errors
-/// The first error, in row order, of a tile or of the visitor, or the threads cannot be started.
+/// The first error, in row order, of a tile or of the visitor, or the threads are more than
+/// [`MAX_THREADS`] or cannot be started.
 pub fn for_each_tile<S: TileSource, R: Send>(
     source: &S,
     plan: &TilePlan,
     options: &BuildOptions<'_>,
     visit: impl Fn(&mut ErodedTile<'_>) -> Result<R, BuildError> + Sync,
 ) -> Result<Vec<R>, BuildError> {
-    if source.tiles().is_none() {
-        return Ok(Vec::new());
-    }
     let pool = start_threads(options.threads)?;
     for_each_tile_on(pool.as_ref(), source, plan, options, visit)
 }
@@ -149,8 +149,12 @@ pub fn for_each_tile<S: TileSource, R: Send>(
 /// The threads of a build; nothing when it stays on the calling thread.
 ///
 /// # Errors
-/// The threads cannot be started.
+/// The threads are more than [`MAX_THREADS`], or cannot be started.
 pub(crate) fn start_threads(threads: usize) -> Result<Option<rayon::ThreadPool>, BuildError> {
+    if threads > MAX_THREADS {
+        let allowed = format!("at most {MAX_THREADS}");
+        return Err(ArgumentError::new("threads", threads, allowed).into());
+    }
     if threads <= 1 {
         return Ok(None);
     }

@@ -31,6 +31,8 @@ use crate::voxel::volumes::ConvexVolume;
 
 /// Most tiles of one build (2^20).
 pub const MAX_TILES: u64 = 1 << 20;
+/// Most worker threads of a build, as of a crowd.
+pub const MAX_THREADS: usize = 256;
 
 /// Why a build stopped. Nothing was built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -68,7 +70,7 @@ pub enum BuildError {
 /// How to run a build, besides what to build.
 #[derive(Clone, Copy)]
 pub struct BuildOptions<'a> {
-    /// Worker threads; 0 and 1 build on the calling thread.
+    /// Worker threads, at most 256; 0 and 1 build on the calling thread.
     pub threads: usize,
     /// Convex volumes that give walkable ground inside them another area, in order.
     pub volumes: &'a [ConvexVolume],
@@ -126,8 +128,8 @@ impl Default for BuildOptions<'_> {
 /// coordinate bound works; cost grows with the covered cells.
 ///
 /// # Errors
-/// A setting or index is out of range, a used vertex is not a world coordinate, the level covers
-/// more than 2^20 tiles, or a tile exceeds a limit of the format.
+/// A setting or index is out of range, `threads` is above 256, a used vertex is not a world
+/// coordinate, the level covers more than 2^20 tiles, or a tile exceeds a limit of the format.
 pub fn build_soup(
     vertices: &[DVec3],
     triangles: &[[u32; 3]],
@@ -165,7 +167,7 @@ pub fn build_soup_with(
 /// and nothing is too steep: a slope of voxels is a stair.
 ///
 /// # Errors
-/// A setting or area id is out of range, the chunk and the agent together are more than 65535 rows
+/// A setting, area id or option is out of range, the chunk and the agent together are more than 65535 rows
 /// high, the chunk covers more than 2^20 tiles, or a tile exceeds a limit of the format.
 pub fn build_chunk_with(
     chunk: &VoxelChunk,
@@ -183,7 +185,7 @@ pub fn build_chunk_with(
 /// count; the cells measure what the settings say.
 ///
 /// # Errors
-/// A setting is out of range, the heightfield and the agent together are more than 65535 rows high,
+/// A setting or option is out of range, the heightfield and the agent together are more than 65535 rows high,
 /// the field covers more than 2^20 tiles, or a tile exceeds a limit of the format.
 pub fn build_heightfield_with(
     field: &SolidHeightfield,
