@@ -125,11 +125,14 @@ impl Default for BuildOptions<'_> {
 /// Builds a mesh from triangles on `threads` threads.
 ///
 /// Y is up. A level without walkable ground gives a mesh without tiles. Every level size within the
-/// coordinate bound works; cost grows with the covered cells.
+/// coordinate bound works; cost grows with the covered cells. Only the tiles have to begin inside
+/// the bound as well: where the lowest column or row of tiles does not, `origin_x`, `origin_z` or
+/// `tile_size` of the settings move it.
 ///
 /// # Errors
 /// A setting or index is out of range, `threads` is above 256, a used vertex is not a world
-/// coordinate, the level covers more than 2^20 tiles, or a tile exceeds a limit of the format.
+/// coordinate, the level covers more than 2^20 tiles, a tile that may have ground begins at or
+/// beyond the coordinate bound, or a tile exceeds a limit of the format.
 pub fn build_soup(
     vertices: &[DVec3],
     triangles: &[[u32; 3]],

@@ -4,7 +4,7 @@
 //! this works in cells and rows; only the frame knows what they measure.
 
 use throng_soa::error::ArgumentError;
-use throng_soa::world::{DVec3, check_point};
+use throng_soa::world::{COORDINATE_LIMIT, DVec3, check_coordinate, check_point};
 
 /// Smallest cell size and cell height (2^-20 units).
 pub const MIN_CELL_SIZE: f32 = 1.0 / 1_048_576.0;
@@ -85,8 +85,28 @@ impl HeightfieldFrame {
     /// Names the first field out of range.
     pub fn validate(&self) -> Result<(), ArgumentError> {
         check_point("origin", self.origin)?;
+        self.validate_grid()
+    }
+
+    /// As [`validate`](Self::validate), for a grid that may begin outside the world along x and z
+    /// as long as it reaches into it: that of a tile at the world's edge, whose border sticks out.
+    ///
+    /// # Errors
+    /// Names the first field out of range.
+    pub fn validate_grid(&self) -> Result<(), ArgumentError> {
+        check_coordinate("origin.y", self.origin.y)?;
         check_size("cell_size", self.cell_size)?;
         check_size("cell_height", self.cell_height)?;
+        for (name, low, cells) in [
+            ("origin.x", self.origin.x, self.width),
+            ("origin.z", self.origin.z, self.depth),
+        ] {
+            let high = low + f64::from(cells) * f64::from(self.cell_size);
+            if !(low < COORDINATE_LIMIT && high > -COORDINATE_LIMIT) {
+                let allowed = "where the grid reaches into the world, inside ±2097152 (2^21)";
+                return Err(ArgumentError::new(name, low, allowed));
+            }
+        }
         for (name, value, limit) in [
             ("width", self.width, MAX_CELLS_PER_SIDE),
             ("depth", self.depth, MAX_CELLS_PER_SIDE),
@@ -166,6 +186,34 @@ mod tests {
         let frame =
             HeightfieldFrame::from_bounds(DVec3::ZERO, DVec3::splat(3.0), 0.3, 0.3).unwrap();
         assert_eq!(frame.width, 10);
+    }
+
+    #[test]
+    fn a_grid_may_stick_out_of_the_world_and_not_lie_outside() {
+        let at = |x: f64, z: f64| HeightfieldFrame {
+            origin: DVec3::new(x, 0.0, z),
+            cell_size: 0.5,
+            cell_height: 0.25,
+            width: 8,
+            depth: 4,
+            rows: 10,
+        };
+        let limit = COORDINATE_LIMIT;
+        assert!(at(1.5 - limit, limit - 0.5).validate().is_ok());
+        for (x, z) in [(-limit, 0.0), (-limit - 3.5, 0.0), (0.0, -limit - 1.5)] {
+            assert!(at(x, z).validate_grid().is_ok());
+            assert!(at(x, z).validate().is_err());
+        }
+        for (name, x, z) in [
+            ("origin.x", -limit - 4.0, 0.0),
+            ("origin.x", limit, 0.0),
+            ("origin.x", f64::NAN, 0.0),
+            ("origin.x", f64::NEG_INFINITY, 0.0),
+            ("origin.z", 0.0, -limit - 2.0),
+            ("origin.z", 0.0, f64::INFINITY),
+        ] {
+            assert_eq!(at(x, z).validate_grid().unwrap_err().argument, name);
+        }
     }
 
     #[test]

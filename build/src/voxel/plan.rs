@@ -2,7 +2,7 @@
 
 use throng_soa::ArgumentError;
 use throng_soa::mesh::MeshParams;
-use throng_soa::world::{COORDINATE_LIMIT, DVec3};
+use throng_soa::world::{COORDINATE_LIMIT, DVec3, is_coordinate};
 
 use super::contours::ContourSettings;
 use super::coordinates::TileCoordinates;
@@ -123,8 +123,8 @@ impl TilePlan {
     /// The grid of a tile whose triangles reach from `min_y` to `max_y`.
     ///
     /// # Errors
-    /// The triangles are too far apart in height for 65535 rows, or the grid leaves the coordinate
-    /// bound.
+    /// The triangles are too far apart in height for 65535 rows, or the tile's low corner is not
+    /// strictly inside the coordinate bound.
     pub fn frame(
         &self,
         tile_x: i32,
@@ -146,10 +146,12 @@ impl TilePlan {
         self.frame_of_rows(tile_x, tile_z, base, rows as u32)
     }
 
-    /// The grid of a tile with `rows` rows from height `base_y` up.
+    /// The grid of a tile with `rows` rows from height `base_y` up. Its border may stick out of the
+    /// world.
     ///
     /// # Errors
-    /// The grid leaves the coordinate bound or has no row or too many.
+    /// The tile's low corner is not strictly inside the coordinate bound, or the grid has no row or
+    /// too many.
     pub fn frame_of_rows(
         &self,
         tile_x: i32,
@@ -157,21 +159,48 @@ impl TilePlan {
         base_y: f64,
         rows: u32,
     ) -> Result<HeightfieldFrame, ArgumentError> {
-        let margin = f64::from(self.border) * self.cell_size;
+        for (axis, low) in [
+            ("x", self.params.tile_origin_x(tile_x)),
+            ("z", self.params.tile_origin_z(tile_z)),
+        ] {
+            if !is_coordinate(low) {
+                return Err(ArgumentError::new(
+                    format!("low {axis} of tile ({tile_x}, {tile_z})"),
+                    low,
+                    format!(
+                        "strictly inside ±2097152 (2^21); another origin_{axis} or tile_size lets \
+                         the tiles of this ground begin inside"
+                    ),
+                ));
+            }
+        }
         let frame = HeightfieldFrame {
-            origin: DVec3::new(
-                self.params.tile_origin_x(tile_x) - margin,
-                base_y,
-                self.params.tile_origin_z(tile_z) - margin,
-            ),
+            origin: DVec3::new(self.grid_low_x(tile_x), base_y, self.grid_low_z(tile_z)),
             cell_size: self.cell_size as f32,
             cell_height: self.cell_height as f32,
             width: self.grid_cells(),
             depth: self.grid_cells(),
             rows,
         };
-        frame.validate()?;
+        frame.validate_grid()?;
         Ok(frame)
+    }
+
+    /// World x of the low edge of the grids of tile column `tile_x`, border included.
+    #[must_use]
+    pub fn grid_low_x(&self, tile_x: i32) -> f64 {
+        self.params.tile_origin_x(tile_x) - self.margin()
+    }
+
+    /// World z of the low edge of the grids of tile row `tile_z`, border included.
+    #[must_use]
+    pub fn grid_low_z(&self, tile_z: i32) -> f64 {
+        self.params.tile_origin_z(tile_z) - self.margin()
+    }
+
+    /// Width of the border, in units.
+    fn margin(&self) -> f64 {
+        f64::from(self.border) * self.cell_size
     }
 }
 

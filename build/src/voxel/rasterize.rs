@@ -86,7 +86,7 @@ fn rasterize_with(
     columns: &mut SpanColumns,
     steps: bool,
 ) -> Result<RasterizeStats, ArgumentError> {
-    frame.validate()?;
+    frame.validate_grid()?;
     if columns.width() != frame.width || columns.depth() != frame.depth {
         return Err(ArgumentError::new(
             "columns",

@@ -110,7 +110,7 @@ pub fn build_open_spans(
     graph: &mut SpanGraph,
 ) -> Result<RasterizeStats, ArgumentError> {
     settings.validate()?;
-    frame.validate()?;
+    frame.validate_grid()?;
     scratch.columns.reset(frame.width, frame.depth);
     let threshold = settings.merge_threshold;
     let columns = &mut scratch.columns;
