@@ -423,3 +423,65 @@ fn a_snapshot_of_other_settings_or_another_level_is_refused() {
     assert!(mesh_bytes(&stranger) == bytes);
     restore(&mut cache, &mut mesh, &saved).unwrap();
 }
+
+/// Boxes along 4000 rows of tiles, beside them, in a gap of all rows and over all of them. A look
+/// at every row for each would be 4 * 10^9 of them.
+#[test]
+fn a_million_long_obstacles_are_restored_without_a_look_at_every_row() {
+    let length = 16_000.0;
+    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    for x in [0.0, 400.0] {
+        let first = vertices.len() as u32;
+        for (dx, z) in [(0.0, 0.0), (0.0, length), (3.5, 0.0), (3.5, length)] {
+            vertices.push(DVec3::new(x + dx, 0.0, z));
+        }
+        triangles.extend([[0, 1, 2], [2, 1, 3]].map(|t| t.map(|corner| first + corner)));
+    }
+    let settings = NavSettings {
+        cell_size: 0.5,
+        tile_size: 4.0,
+        agent_radius: 0.5,
+        ..cheap()
+    };
+    let soup = Soup::new(vertices, triangles).unwrap();
+    let (mut mesh, mut cache) = cached(&soup, &settings, 1);
+    // With the neighbours whose borders see the strips.
+    let tiles: Vec<(i32, i32)> = cache.cached_tiles().collect();
+    assert_eq!(tiles[..5], [(0, 0), (1, 0), (99, 0), (100, 0), (0, 1)]);
+    assert!(tiles.len() >= 16_000);
+    let saved = full(&cache, &mesh);
+
+    let count = 1_u32 << 20;
+    let mut bytes = saved[..8].to_vec();
+    for value in [count + 1, 1, count] {
+        bytes.extend(value.to_le_bytes());
+    }
+    for id in 1..=count {
+        let (low, high) = [(-1000.0, -900.0), (150.0, 250.0), (-10.0, 500.0)][id as usize % 3];
+        bytes.extend(id.to_le_bytes());
+        bytes.push(2);
+        for value in [low, -1.0, -5.0, high, -0.9, length + 5.0] {
+            bytes.extend(f64::to_le_bytes(value));
+        }
+    }
+    bytes.extend_from_slice(&saved[20..]);
+    let start = std::time::Instant::now();
+    restore(&mut cache, &mut mesh, &bytes).unwrap();
+    let taken = start.elapsed();
+    assert!(taken.as_secs() < 60, "{taken:?}");
+    assert_eq!(cache.obstacles().len(), 1 << 20);
+    assert_eq!(queue_of(&cache), []);
+    assert!(full(&cache, &mesh) == bytes);
+
+    // Listed or wide, each goes as it came; those near no tile queue none.
+    for id in [3, 1] {
+        assert!(cache.remove_obstacle(ObstacleId(id)));
+        assert_eq!(queue_of(&cache), []);
+    }
+    assert!(cache.remove_obstacle(ObstacleId(2)));
+    assert_eq!(queue_of(&cache), tiles);
+}
+
+fn queue_of(cache: &CacheTables) -> Vec<(i32, i32)> {
+    cache.queued_tiles().collect()
+}

@@ -12,6 +12,7 @@ use throng_soa::mesh::TiledMesh;
 use super::layers::cache_tile;
 use super::shapes::Shapes;
 use super::tables::CacheTables;
+use super::tile_grid::TileGrid;
 use crate::input::chunk::VoxelChunk;
 use crate::input::heightfield::SolidHeightfield;
 use crate::links::LinkTable;
@@ -89,6 +90,7 @@ fn build_cached_from<S: TileSource>(
         fingerprint: plan.params.fingerprint(),
         plan,
         links: settings.off_mesh_links.clone(),
+        grid: TileGrid::new(&tiles),
         tiles,
         shapes: Shapes::default(),
         queue: VecDeque::new(),

@@ -7,9 +7,10 @@
 //!
 //! Rooms: `build` (the first build), `layers` (what is kept of a tile), `first` (what the first
 //! build leaves of a layer), [`obstacles`] (shapes and what they cover), `shapes` (the shapes in
-//! force), `tables` (requests and the queue), `update` (the queue worked off, the swap into the
-//! mesh), `rebuild` (one tile for the shapes in force), `repair` (a layer's outlines from the first build's), `same` (equal tiles),
-//! `snapshot` (the state as bytes).
+//! force), `tile_grid` (where the tiles stand), `tables` (requests and the queue), `update` (the
+//! queue worked off, the swap into the mesh), `rebuild` (one tile for the shapes in force), `repair`
+//! (a layer's outlines from the first build's), `same` (equal tiles), `snapshot` (the state as
+//! bytes).
 //!
 //! Departures from DetourTileCache: what is kept are the open spans themselves, so a rebuilt tile
 //! equals, byte for byte, a fresh build with the same shapes; requests are never refused for want
@@ -28,6 +29,7 @@ mod same;
 mod shapes;
 mod snapshot;
 mod tables;
+mod tile_grid;
 mod update;
 
 pub use build::{build_chunk_cached, build_heightfield_cached, build_soup_cached};

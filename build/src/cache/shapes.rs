@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use throng_soa::world::DVec3;
 
-use super::layers::{CachedTile, Piece};
+use super::layers::Piece;
 use super::obstacles::Obstacle;
 use crate::voxel::frame::HeightfieldFrame;
 use crate::voxel::volumes::ConvexVolume;
@@ -108,21 +108,4 @@ fn touches((low, high): (DVec3, DVec3), min: DVec3, max: DVec3, growth: f64) -> 
         && max.z + growth >= low.z
         && min.y <= high.y
         && max.y >= low.y
-}
-
-/// Whether the tile's grid, widened by `growth`, meets a box seen from above.
-pub(crate) fn grid_meets(tile: &CachedTile, min: DVec3, max: DVec3, growth: f64) -> bool {
-    tile.frame.is_some_and(|frame| {
-        let size = f64::from(frame.cell_size);
-        let high = frame.origin
-            + DVec3::new(
-                f64::from(frame.width) * size,
-                0.0,
-                f64::from(frame.depth) * size,
-            );
-        frame.origin.x - growth <= max.x
-            && high.x + growth >= min.x
-            && frame.origin.z - growth <= max.z
-            && high.z + growth >= min.z
-    })
 }

@@ -17,7 +17,7 @@ use throng_soa::world::{DVec2, DVec3};
 use throng_soa::{ArgumentError, DataError, DataErrorKind};
 
 use super::obstacles::{Obstacle, ObstacleShape};
-use super::shapes::{LISTED_TILES, MAX_NEXT_ID, MAX_SHAPES, PlacedVolume, Shapes};
+use super::shapes::{MAX_NEXT_ID, MAX_SHAPES, PlacedVolume, Shapes};
 use super::tables::CacheTables;
 use super::update::forget;
 use crate::voxel::volumes::{ConvexVolume, MAX_CORNERS};
@@ -152,14 +152,7 @@ impl CacheTables {
         }
         self.queue = queue;
         self.shapes = shapes;
-        let placed: Vec<(u32, Obstacle)> = self
-            .obstacles()
-            .map(|(id, &obstacle)| (id.0, obstacle))
-            .collect();
-        for (id, obstacle) in placed {
-            let near = self.tiles_near_obstacle(&obstacle, LISTED_TILES + 1);
-            self.list_obstacle(id, &near);
-        }
+        self.list_obstacles();
         Ok(())
     }
 

@@ -17,8 +17,9 @@ use throng_soa::world::DVec3;
 use super::layers::CachedTile;
 use super::obstacles::Obstacle;
 use super::rebuild::RebuildScratch;
-use super::shapes::{LISTED_TILES, MAX_NEXT_ID, MAX_SHAPES, PlacedVolume, Shapes, grid_meets};
-use crate::pipeline::{BuildError, TileFlaw};
+use super::shapes::{LISTED_TILES, MAX_NEXT_ID, MAX_SHAPES, PlacedVolume, Shapes};
+use super::tile_grid::TileGrid;
+use crate::pipeline::{BuildError, TileFlaw, TileRange};
 use crate::settings::OffMeshLinkDefinition;
 use crate::voxel::plan::TilePlan;
 use crate::voxel::volumes::ConvexVolume;
@@ -56,6 +57,8 @@ pub struct CacheTables {
     pub(super) links: Vec<OffMeshLinkDefinition>,
     /// By row, then column.
     pub(super) tiles: Vec<CachedTile>,
+    /// Where they stand.
+    pub(super) grid: TileGrid,
     pub(super) shapes: Shapes,
     /// Indices into `tiles`, each at most once: tiles that wait and tiles that were refused.
     pub(super) queue: VecDeque<u32>,
@@ -74,7 +77,7 @@ impl CacheTables {
         check_room("obstacle", count, next)?;
         self.shapes.next_obstacle += 1;
         self.shapes.obstacles.insert(next, obstacle);
-        let near = self.tiles_near_obstacle(&obstacle, usize::MAX);
+        let near = self.tiles_near_obstacle(&obstacle);
         self.list_obstacle(next, &near);
         self.enqueue(&near);
         Ok(ObstacleId(next))
@@ -85,7 +88,7 @@ impl CacheTables {
         let Some(obstacle) = self.shapes.obstacles.remove(&id.0) else {
             return false;
         };
-        let near = self.tiles_near_obstacle(&obstacle, usize::MAX);
+        let near = self.tiles_near_obstacle(&obstacle);
         let forget = |list: &mut Vec<u32>| {
             if let Ok(at) = list.binary_search(&id.0) {
                 list.remove(at);
@@ -157,7 +160,7 @@ impl CacheTables {
     #[must_use]
     pub fn obstacle_status(&self, id: ObstacleId) -> ShapeStatus {
         let obstacle = self.obstacle(id);
-        let near = obstacle.map(|obstacle| self.tiles_near_obstacle(obstacle, usize::MAX));
+        let near = obstacle.map(|obstacle| self.tiles_near_obstacle(obstacle));
         self.status(near, id.0, self.shapes.next_obstacle)
     }
 
@@ -244,56 +247,65 @@ impl CacheTables {
         self.repair = repair;
     }
 
-    /// Tiles of which an obstacle may cover cells, row by row; `most` of them at the most.
-    pub(super) fn tiles_near_obstacle(&self, obstacle: &Obstacle, most: usize) -> Vec<u32> {
-        let (min, max) = obstacle.bounds();
-        let radius = f64::from(self.plan.spans.walkable_radius) * self.plan.cell_size;
-        self.tiles_near(min, max, obstacle.corner_lead(radius), most)
+    /// Tiles of which an obstacle may cover cells, row by row.
+    fn tiles_near_obstacle(&self, obstacle: &Obstacle) -> Vec<u32> {
+        self.tiles_in(self.block_near_obstacle(obstacle))
     }
 
     fn tiles_near_volume(&self, placed: &PlacedVolume) -> Vec<u32> {
-        self.tiles_near(placed.min, placed.max, 0.0, usize::MAX)
+        self.tiles_in(self.block_near(placed.min, placed.max, 0.0))
     }
 
-    /// Tiles whose grid, widened by the agent's radius, a cell and `more`, meets a box seen from
-    /// above, row by row; `most` of them at the most.
-    fn tiles_near(&self, min: DVec3, max: DVec3, more: f64, most: usize) -> Vec<u32> {
-        let params = &self.plan.params;
-        let margin = f64::from(self.plan.spans.walkable_radius + 1) * self.plan.cell_size + more;
-        let reach = margin + f64::from(self.plan.border) * self.plan.cell_size;
-        // A tile too many on each side: the exact test decides.
-        let low = |v: f64, origin: f64| ((v - reach - origin) / params.tile_size).floor() - 1.0;
-        let high = |v: f64, origin: f64| ((v + reach - origin) / params.tile_size).floor() + 1.0;
-        let (min_x, max_x) = (low(min.x, params.origin.x), high(max.x, params.origin.x));
-        let (min_z, max_z) = (low(min.z, params.origin.z), high(max.z, params.origin.z));
+    fn tiles_in(&self, block: TileRange) -> Vec<u32> {
         let mut near = Vec::new();
-        let seek = |x: f64, z: f64| {
-            let key = (z as i32, x as i32);
-            self.tiles
-                .partition_point(|tile| (tile.tile_z, tile.tile_x) < key)
-        };
-        let mut at = seek(min_x, min_z);
-        while let Some(tile) = self.tiles.get(at) {
-            let (x, z) = (f64::from(tile.tile_x), f64::from(tile.tile_z));
-            if z > max_z || near.len() >= most {
-                break;
-            }
-            if x < min_x {
-                at = seek(min_x, z);
-            } else if x > max_x {
-                at = seek(min_x, z + 1.0);
-            } else {
-                if grid_meets(tile, min, max, margin) {
-                    near.push(at as u32);
-                }
-                at += 1;
-            }
-        }
+        self.grid.push_tiles(block, &mut near);
         near
     }
 
+    fn block_near_obstacle(&self, obstacle: &Obstacle) -> TileRange {
+        let (min, max) = obstacle.bounds();
+        let radius = f64::from(self.plan.spans.walkable_radius) * self.plan.cell_size;
+        self.block_near(min, max, obstacle.corner_lead(radius))
+    }
+
+    /// The columns and rows of tiles whose grids, widened by the agent's radius, a cell and `more`,
+    /// meet a box seen from above. Cost: a binary search for each side.
+    fn block_near(&self, min: DVec3, max: DVec3, more: f64) -> TileRange {
+        let plan = &self.plan;
+        let margin = f64::from(plan.spans.walkable_radius + 1) * plan.cell_size + more;
+        // As a frame measures it.
+        let side = f64::from(plan.grid_cells()) * f64::from(plan.cell_size as f32);
+        let (low_x, low_z) = (|x| plan.grid_low_x(x), |z| plan.grid_low_z(z));
+        let range = self.grid.range();
+        let (from_x, to_x) = (range.min_x, range.max_x);
+        let (from_z, to_z) = (range.min_z, range.max_z);
+        TileRange {
+            min_x: first_where(from_x, to_x, |x| low_x(x) + side + margin >= min.x),
+            min_z: first_where(from_z, to_z, |z| low_z(z) + side + margin >= min.z),
+            max_x: first_where(from_x, to_x, |x| low_x(x) - margin > max.x) - 1,
+            max_z: first_where(from_z, to_z, |z| low_z(z) - margin > max.z) - 1,
+        }
+    }
+
+    /// Lets the tiles near every obstacle know of it; they know of none.
+    pub(super) fn list_obstacles(&mut self) {
+        let obstacles = core::mem::take(&mut self.shapes.obstacles);
+        let mut near = Vec::new();
+        for (&id, obstacle) in &obstacles {
+            let block = self.block_near_obstacle(obstacle);
+            if self.grid.count(block) > LISTED_TILES {
+                self.shapes.wide.push(id);
+                continue;
+            }
+            near.clear();
+            self.grid.push_tiles(block, &mut near);
+            self.list_obstacle(id, &near);
+        }
+        self.shapes.obstacles = obstacles;
+    }
+
     /// Lets the tiles near an obstacle know of it.
-    pub(super) fn list_obstacle(&mut self, id: u32, near: &[u32]) {
+    fn list_obstacle(&mut self, id: u32, near: &[u32]) {
         if near.len() > LISTED_TILES {
             self.shapes.wide.push(id);
         } else {
@@ -315,6 +327,21 @@ impl CacheTables {
             }
         }
     }
+}
+
+/// The lowest of the numbers from `low` to `high` for which `holds`, which holds for all above it
+/// as well; one more than `high` when it holds for none.
+fn first_where(low: i32, high: i32, holds: impl Fn(i32) -> bool) -> i32 {
+    let (mut low, mut end) = (low, high + 1);
+    while low < end {
+        let middle = low + (end - low) / 2;
+        if holds(middle) {
+            end = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }
 
 /// Positions of the tiles in a queue that wait.
