@@ -94,7 +94,9 @@ impl Level {
 
 #[test]
 fn most_of_every_level_is_one_walkable_piece() {
-    for name in NAMES.iter().filter(|&&name| name != "city") {
+    // Roofs of a city and decks that links lead to are pieces of their own.
+    let apart = ["city", "two_floors"];
+    for name in NAMES.iter().filter(|name| !apart.contains(name)) {
         for seed in 1..4 {
             let level = level(name, 96.0, seed);
             let walkable: usize = level.size.iter().sum();

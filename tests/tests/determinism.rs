@@ -254,6 +254,36 @@ fn city_alone() {
     check(&soup, &NavSettings::HUMANOID, &GHOST, &plan);
 }
 
+/// Two floors and links between them.
+fn two_floors(name: &'static str, agent: &AgentOptions, steps: usize, arrived: f64, detour: f64) {
+    let plan = Plan {
+        name,
+        agents: 300,
+        steps,
+        shared: 100,
+        arrived,
+        detour,
+        lost: 0.02,
+    };
+    let (soup, off_mesh_links) = levels::two_floors(128.0, 1);
+    let settings = NavSettings {
+        off_mesh_links,
+        tile_size: 16.0,
+        ..NavSettings::HUMANOID
+    };
+    check(&soup, &settings, agent, &plan);
+}
+
+#[test]
+fn two_floors_in_a_crowd() {
+    two_floors("two floors", &AgentOptions::HUMANOID, 400, 0.2, 1.4);
+}
+
+#[test]
+fn two_floors_alone() {
+    two_floors("two floors alone", &GHOST, 1500, 0.98, 1.1);
+}
+
 #[test]
 #[ignore = "10,000 agents for 600 steps, four times"]
 fn city_of_ten_thousand() {

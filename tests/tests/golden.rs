@@ -29,6 +29,11 @@ fn generated(name: &str, size: f64) -> Soup {
     levels::generate(name, size, 7).unwrap()
 }
 
+/// Settings with the links a generated level of this size has.
+fn linked(name: &str, size: f64) -> NavSettings {
+    with(|s| s.off_mesh_links = levels::off_mesh_links(name, size, 7))
+}
+
 fn with(edit: impl FnOnce(&mut NavSettings)) -> NavSettings {
     let mut settings = NavSettings::HUMANOID;
     edit(&mut settings);
@@ -42,7 +47,7 @@ fn meshes() -> Vec<(String, Soup, NavSettings)> {
         all.push((
             format!("{name}-64-humanoid"),
             generated(name, 64.0),
-            NavSettings::HUMANOID,
+            linked(name, 64.0),
         ));
     }
     let mut add = |name: &str, level: &str, size: f64, settings: NavSettings| {
@@ -90,6 +95,15 @@ fn meshes() -> Vec<(String, Soup, NavSettings)> {
             s.contour_max_error = 0.5;
         }),
     );
+    all.push((
+        "two_floors-96-layers".to_owned(),
+        generated("two_floors", 96.0),
+        NavSettings {
+            partition: PartitionType::Layers,
+            detail_sample_distance: 0.0,
+            ..linked("two_floors", 96.0)
+        },
+    ));
     all.push((
         "islands-links".to_owned(),
         islands(),
@@ -160,7 +174,7 @@ fn crowds_are_the_recorded_ones() {
     };
     let mut scenes: Vec<(String, NavMesh, AgentOptions)> = Vec::new();
     for name in levels::NAMES {
-        let mesh = build(&generated(name, 64.0), &NavSettings::HUMANOID);
+        let mesh = build(&generated(name, 64.0), &linked(name, 64.0));
         scenes.push((format!("{name}-64"), mesh, humanoid));
     }
     let city = || build(&generated("city", 96.0), &NavSettings::HUMANOID);
@@ -229,6 +243,13 @@ fn dense_crowds_are_the_recorded_ones() {
             150,
         ),
         ("bridges-96-high", level("bridges", 96.0), high, 300, 200),
+        (
+            "two_floors-96-small",
+            build(&generated("two_floors", 96.0), &linked("two_floors", 96.0)),
+            AgentOptions::SMALL,
+            400,
+            200,
+        ),
         (
             "rooms-96-small",
             build(&generated("rooms", 96.0), &small),

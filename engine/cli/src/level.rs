@@ -127,7 +127,7 @@ pub(crate) fn load(
     agents: u32,
     outputs: &[Output<'_>],
 ) -> Result<Level, Failure> {
-    let settings = args.settings.settings().map_err(Failure::Usage)?;
+    let mut settings = args.settings.settings().map_err(Failure::Usage)?;
     let is_generated = levels::NAMES.contains(&name);
     let path = Path::new(name);
     outputs::check((!is_generated).then_some(path), outputs)?;
@@ -144,6 +144,7 @@ pub(crate) fn load(
     }
     if let Some(soup) = levels::generate(name, size, args.seed) {
         let source = format!("generated, {size} x {size} units, seed {}", args.seed);
+        settings.off_mesh_links = levels::off_mesh_links(name, size, args.seed);
         let level = build(name, source, &soup, args, settings)?;
         return Ok(Level {
             size: Some(size),

@@ -1,9 +1,12 @@
-//! Levels about floors and walls: footbridges over open ground, and a maze of rooms.
+//! Levels about floors and walls: footbridges over open ground, decks that only links lead to, and
+//! a maze of rooms.
 
 use super::clamp_size;
 use super::shapes::{Rect, Shapes};
 use crate::input::soup::Soup;
+use crate::settings::OffMeshLinkDefinition;
 use throng_soa::rng::SplitMix64;
+use throng_soa::world::DVec3;
 
 /// Two overlapping floors: open ground and, 4 units above it, a grid of connected bridge decks.
 ///
@@ -78,6 +81,91 @@ pub fn bridges(size: f64, seed: u64) -> Soup {
         }
     }
     shapes.finish()
+}
+
+/// Two floors that only off-mesh links join: open ground and, 4 units above it, a deck of some 14 to
+/// 18 units a side in the middle of every block of 32 or more.
+///
+/// Three links lead to a deck: one both ways on its west, one up on its south and one down on its
+/// east; their user ids count from 0. Boxes stand about on the ground and one on each deck, away from
+/// where links begin and end. Under a deck there are 3.6 units of air, so people walk below and
+/// above at once. Give the links to the settings:
+///
+/// ```
+/// # use throng_build::{NavSettings, build_soup, input::levels};
+/// let (soup, off_mesh_links) = levels::two_floors(64.0, 1);
+/// let settings = NavSettings { off_mesh_links, ..NavSettings::HUMANOID };
+/// let mesh = build_soup(soup.vertices(), soup.triangles(), &settings, 1)?;
+/// assert!(mesh.has_off_mesh_links());
+/// # Ok::<(), throng_build::BuildError>(())
+/// ```
+#[must_use]
+pub fn two_floors(size: f64, seed: u64) -> (Soup, Vec<OffMeshLinkDefinition>) {
+    const DECK_HEIGHT: f64 = 4.0;
+    const THICKNESS: f64 = 0.4;
+    // From the rim of a deck to where a link begins or ends.
+    const LANDING: f64 = 3.0;
+    let size = clamp_size(size);
+    let mut rng = SplitMix64::new(seed);
+    let mut shapes = Shapes::default();
+    let mut links = Vec::new();
+    let blocks = (size / 32.0) as usize;
+    let pitch = size / blocks as f64;
+    let y = DECK_HEIGHT;
+    for j in 0..blocks {
+        for i in 0..blocks {
+            let (x, z) = (i as f64 * pitch, j as f64 * pitch);
+            let block = Rect::new(x, z, x + pitch, z + pitch);
+            shapes.floor(block, 0.0);
+            let deck = block.shrink(rng.range(7.0, 9.0));
+            shapes.slab(deck, [y; 4], THICKNESS);
+            // A pillar under each corner.
+            let inner = deck.shrink(0.6);
+            for (px, pz) in [
+                (inner.x0, inner.z0),
+                (inner.x0, inner.z1),
+                (inner.x1, inner.z1),
+                (inner.x1, inner.z0),
+            ] {
+                shapes.sides(Rect::around(px, pz, 0.8), [0.0; 4], [y - THICKNESS; 4]);
+            }
+            let (middle_x, middle_z) = deck.center();
+            let mut link = |start: (f64, f64, f64), end: (f64, f64, f64), bidirectional| {
+                links.push(OffMeshLinkDefinition {
+                    start: DVec3::new(start.0, start.1, start.2),
+                    end: DVec3::new(end.0, end.1, end.2),
+                    radius: 1.0,
+                    bidirectional,
+                    area: 0,
+                    flags: 1,
+                    user_id: links.len() as u32,
+                });
+            };
+            let along = middle_z + rng.range(-2.0, 2.0);
+            let (outside, inside) = (deck.x0 - LANDING, deck.x0 + LANDING);
+            link((outside, 0.0, along), (inside, y, along), true);
+            let along = middle_x + rng.range(-2.0, 2.0);
+            let (outside, inside) = (deck.z0 - LANDING, deck.z0 + LANDING);
+            link((along, 0.0, outside), (along, y, inside), false);
+            let along = middle_z + rng.range(-2.0, 2.0);
+            let (outside, inside) = (deck.x1 + LANDING, deck.x1 - LANDING);
+            link((inside, y, along), (outside, 0.0, along), false);
+            // Boxes: on the ground beside the fourth rim and below the deck, and on the deck at that
+            // rim.
+            let beside = (deck.z1 + block.z1) / 2.0 + rng.range(-1.0, 1.0);
+            let at = rng.range(deck.x0, deck.x1);
+            shapes.block(Rect::around(at, beside, 2.0), 0.0, 2.0);
+            let at = middle_x + rng.range(-3.0, 3.0);
+            shapes.block(
+                Rect::around(at, middle_z + rng.range(-3.0, 3.0), 1.6),
+                0.0,
+                2.0,
+            );
+            let at = middle_x + rng.range(-2.0, 2.0);
+            shapes.block(Rect::around(at, deck.z1 - 2.5, 1.6), y, y + 2.0);
+        }
+    }
+    (shapes.finish(), links)
 }
 
 /// Rooms on one floor, joined by doors at least 2.4 units wide; every room can be reached.

@@ -1,7 +1,7 @@
 //! Generated levels: geometry from a name, a size and a seed.
 //!
 //! In: three numbers. Out: a triangle [`Soup`], Y up, in the square from `(0, 0)` to
-//! `(size, size)`. The same arguments give the same bits everywhere: positions come from
+//! `(size, size)`, and for the level that needs them off-mesh links. The same arguments give the same bits everywhere: positions come from
 //! SplitMix64 and `+ - * /` alone. Used by examples, tests and benchmarks, and as a first level
 //! to play with.
 
@@ -11,14 +11,22 @@ mod shapes;
 mod terrain;
 
 pub use city::city;
-pub use floors::{bridges, rooms};
+pub use floors::{bridges, rooms, two_floors};
 pub use terrain::{ramps, slivers, stairs, terraces};
 
 use super::soup::Soup;
+use crate::settings::OffMeshLinkDefinition;
 
 /// The names [`generate`] knows.
 pub const NAMES: &[&str] = &[
-    "city", "terraces", "ramps", "stairs", "bridges", "rooms", "slivers",
+    "city",
+    "terraces",
+    "ramps",
+    "stairs",
+    "bridges",
+    "two_floors",
+    "rooms",
+    "slivers",
 ];
 
 /// Side of a level when nobody asks for another, in units.
@@ -34,6 +42,7 @@ pub const MAX_SIZE: f64 = 4096.0;
 ///
 /// `size` is clamped to [`MIN_SIZE`]..[`MAX_SIZE`] (NaN counts as [`DEFAULT_SIZE`]). Cost and
 /// memory are proportional to the square of `size`: a city of 256 has some 8 thousand triangles.
+/// The links that belong to a level are told by [`off_mesh_links`].
 #[must_use]
 pub fn generate(name: &str, size: f64, seed: u64) -> Option<Soup> {
     match name {
@@ -42,9 +51,23 @@ pub fn generate(name: &str, size: f64, seed: u64) -> Option<Soup> {
         "ramps" => Some(ramps(size, seed)),
         "stairs" => Some(stairs(size, seed)),
         "bridges" => Some(bridges(size, seed)),
+        "two_floors" => Some(two_floors(size, seed).0),
         "rooms" => Some(rooms(size, seed)),
         "slivers" => Some(slivers(size, seed)),
         _ => None,
+    }
+}
+
+/// The off-mesh links of the level called `name`, for
+/// [`NavSettings::off_mesh_links`](crate::NavSettings::off_mesh_links).
+///
+/// Empty for a level without links (all but `two_floors`) and for a name not in [`NAMES`]. Generates
+/// the level once more and keeps its links.
+#[must_use]
+pub fn off_mesh_links(name: &str, size: f64, seed: u64) -> Vec<OffMeshLinkDefinition> {
+    match name {
+        "two_floors" => two_floors(size, seed).1,
+        _ => Vec::new(),
     }
 }
 
@@ -72,6 +95,24 @@ mod tests {
             assert!(high.x <= 64.0 && high.z <= 64.0, "{name} ends at {high}");
         }
         assert!(generate("atlantis", 64.0, 1).is_none());
+    }
+
+    #[test]
+    fn three_links_lead_to_every_deck_and_no_other_level_has_any() {
+        for name in NAMES {
+            let links = off_mesh_links(name, 100.0, 3);
+            // Three blocks a side.
+            let expected = if *name == "two_floors" { 27 } else { 0 };
+            assert_eq!(links.len(), expected, "{name}");
+            assert_eq!(links, off_mesh_links(name, 100.0, 3), "{name}");
+            for (id, link) in links.iter().enumerate() {
+                assert_eq!(link.user_id as usize, id);
+                assert_eq!((link.start.y - link.end.y).abs(), 4.0);
+            }
+        }
+        let other = off_mesh_links("two_floors", 100.0, 4);
+        assert_ne!(other, off_mesh_links("two_floors", 100.0, 3));
+        assert!(off_mesh_links("atlantis", 100.0, 3).is_empty());
     }
 
     #[test]

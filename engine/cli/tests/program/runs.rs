@@ -215,3 +215,20 @@ fn a_profile_counts_the_work_and_changes_nothing() {
     assert!(count("shortcut_searches") <= count("nodes_expanded"));
     assert!(count("wall_lookups") >= 120);
 }
+
+#[test]
+fn a_level_of_two_floors_comes_with_its_links() {
+    let folder = folder("runs-two-floors");
+    output(&folder, "bake two_floors --size 64 --seed 3 -o floors.onnm");
+    let info = json(&folder, "info floors.onnm");
+    assert_eq!(info["off_mesh_links"], 12, "{info}");
+    // From the ground onto the deck of the first block, which spans more than 10..22 both ways.
+    let path = json(&folder, "path floors.onnm --from 2,0,2 --to 16,4,14");
+    assert_eq!(path["status"], "found", "{path}");
+    let walk = "simulate two_floors --size 64 --seed 3 --agents 60 --steps 100";
+    let one = json(&folder, &format!("{walk} --threads 1"));
+    assert_eq!(
+        hash(&one),
+        hash(&json(&folder, &format!("{walk} --threads 5")))
+    );
+}
