@@ -1,6 +1,7 @@
 //! What every saved form must refuse or keep to, over the frozen files: each prefix, a byte too
 //! many, another magic, version or section, counts the bytes cannot hold, encoding into exactly
 //! enough room. And the list of public functions that write bytes: one without a frozen file fails.
+//! Recordings, which the program alone reads and writes, have the same in `engine/cli/tests`.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -253,12 +254,90 @@ fn magics_versions_flags_and_sections() {
     }
 }
 
+/// The counts of a mesh snapshot that begins at `start`, slot by slot: those of a tile, of its edited
+/// polygons and of its links switched off.
+fn slot_counts(bytes: &[u8], start: usize) -> Vec<usize> {
+    let mut counts = Vec::new();
+    let mut at = start + 92;
+    for _ in 0..u32_at(bytes, start + 88) {
+        let kind = bytes[at + 4];
+        at += 5;
+        if kind == 1 {
+            counts.push(at);
+            counts.extend(TILE_COUNTS.map(|count| at + 4 + count));
+            at += 4 + u32_at(bytes, at) as usize;
+        } else if kind == 2 {
+            at += 32;
+        }
+        if kind > 0 {
+            let off = at + 4 + 7 * u32_at(bytes, at) as usize;
+            counts.extend([at, off]);
+            at = off + 4 + 4 * u32_at(bytes, off) as usize;
+        }
+    }
+    counts
+}
+
+/// The counts of a crowd that begins at `start`, agent by agent: boundary pieces, the follower's
+/// length, its corridor's capacity and polygons.
+fn agent_counts(bytes: &[u8], start: usize) -> Vec<usize> {
+    const OWN_PATH: usize = 157;
+    let mut counts = Vec::new();
+    let mut at = start + 40;
+    for _ in 0..u32_at(bytes, start + 12) {
+        at += 1;
+        if bytes[at - 1] == 0 {
+            continue;
+        }
+        // Id, priority, flags, wanted velocity; settings up to the flag of their own path.
+        at += 33 + 74;
+        at += OWN_PATH * usize::from(bytes[at - 1]);
+        at += 1;
+        if bytes[at - 1] == 1 {
+            at += 16;
+            counts.push(at);
+            at += 4 + 60 * u32_at(bytes, at) as usize;
+        }
+        let follower = at + 4;
+        counts.extend([at, follower + 205, follower + 209]);
+        at = follower + u32_at(bytes, at) as usize;
+    }
+    assert_eq!(at, bytes.len(), "something follows the agents");
+    counts
+}
+
+/// The counts inside a form that are found by reading it.
+fn inner_counts(layout: &Layout, bytes: &[u8]) -> Vec<usize> {
+    // Seven agents who all know walls; three tiles in the mesh and nine in the cache.
+    const AGENTS: usize = 7 * 4;
+    let crowd = *layout.envelopes.last().unwrap_or(&0);
+    let (counts, expected) = match layout.name {
+        "snapshot.onps" => (slot_counts(bytes, 0), 3 * 9),
+        "snapshot_referenced.onps" => (slot_counts(bytes, 0), 3 * 2),
+        "crowd.opcs" => (agent_counts(bytes, 0), AGENTS),
+        "crowd_with_mesh.opcs" => {
+            let inside = [slot_counts(bytes, 12), agent_counts(bytes, crowd)];
+            (inside.concat(), 3 * 9 + AGENTS)
+        }
+        "crowd_with_mesh_referenced.opcs" => {
+            let inside = [slot_counts(bytes, 12), agent_counts(bytes, crowd)];
+            (inside.concat(), 3 * 2 + AGENTS)
+        }
+        "cache.ontk" => (slot_counts(bytes, 352), 9 * 9),
+        "cache_referenced.ontk" => (slot_counts(bytes, 352), 9 * 2),
+        _ => return Vec::new(),
+    };
+    assert_eq!(counts.len(), expected, "{}", layout.name);
+    counts
+}
+
 #[test]
 fn counts_too_large() {
     let mut readers = readers();
     for layout in &LAYOUTS {
         let (name, good) = (layout.name, written(layout.name));
-        for &at in layout.counts {
+        let inside = inner_counts(layout, &good);
+        for &at in layout.counts.iter().chain(&inside) {
             let count = u32_at(&good, at);
             assert!(
                 count as usize <= good.len(),
