@@ -12,7 +12,7 @@ use throng::SplitMix64;
 
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 13] = [
+const TARGETS: [(&str, Target); 18] = [
     ("mesh", throng_fuzz::mesh),
     ("tile", throng_fuzz::tile),
     ("snapshot", throng_fuzz::snapshot),
@@ -26,6 +26,11 @@ const TARGETS: [(&str, Target); 13] = [
     ("obj", throng_fuzz::obj),
     ("gltf", throng_fuzz::gltf),
     ("chunk", throng_fuzz::chunk),
+    ("heightfield", throng_fuzz::heightfield),
+    ("height_grid", throng_fuzz::height_grid),
+    ("greymap", throng_fuzz::greymap),
+    ("cell_text", throng_fuzz::cell_text),
+    ("recording", throng_fuzz::recording),
 ];
 
 fn main() {

@@ -1,0 +1,4 @@
+//! Solid heightfields and the meshes built from them.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| throng_fuzz::heightfield(data));
