@@ -425,7 +425,7 @@ fn a_snapshot_of_other_settings_or_another_level_is_refused() {
 }
 
 /// Boxes along 4000 rows of tiles, beside them, in a gap of all rows and over all of them. A look
-/// at every row for each would be 4 * 10^9 of them.
+/// at every row for each would be 4 * 10^9 of them, and this would not come back for minutes.
 #[test]
 fn a_million_long_obstacles_are_restored_without_a_look_at_every_row() {
     let length = 16_000.0;
@@ -465,10 +465,7 @@ fn a_million_long_obstacles_are_restored_without_a_look_at_every_row() {
         }
     }
     bytes.extend_from_slice(&saved[20..]);
-    let start = std::time::Instant::now();
     restore(&mut cache, &mut mesh, &bytes).unwrap();
-    let taken = start.elapsed();
-    assert!(taken.as_secs() < 60, "{taken:?}");
     assert_eq!(cache.obstacles().len(), 1 << 20);
     assert_eq!(queue_of(&cache), []);
     assert!(full(&cache, &mesh) == bytes);
