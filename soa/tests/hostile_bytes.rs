@@ -21,7 +21,7 @@ use proptest::prelude::*;
 use throng_soa::error::{DataError, DataErrorKind, Location};
 use throng_soa::mesh::format::{mesh_bytes, read_mesh, read_mesh_parallel, read_tile, tile_bytes};
 use throng_soa::mesh::snapshot::{read_snapshot, snapshot_bytes};
-use throng_soa::mesh::{MeshParams, NavTile, TileData, TiledMesh};
+use throng_soa::mesh::{DetailMesh, MeshParams, NO_PORTAL, NavTile, TileData, TiledMesh};
 
 /// One of the three forms, as bytes to bytes: reading and writing again.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -291,7 +291,7 @@ fn every_single_bit() {
 fn many_free_slots_cost_what_their_bytes_justify() {
     for form in [Form::Mesh, Form::Snapshot] {
         let mut bytes = form.sample()[..80].to_vec();
-        let count = 20_000_u32;
+        let count = 200_000_u32;
         if form == Form::Snapshot {
             bytes[76..80].copy_from_slice(&1_u32.to_le_bytes());
             bytes.extend([1, 0, 0, 0]);
@@ -305,6 +305,34 @@ fn many_free_slots_cost_what_their_bytes_justify() {
         }
         assert!(form.check(&bytes), "{form:?}");
     }
+}
+
+/// Polygons that share one long run of detail vertices: nobody walks it for each of them.
+#[test]
+fn shared_detail_vertices_are_not_walked_per_polygon() {
+    let (polys, extra) = (20_000, u16::MAX);
+    let mut data = TileData {
+        vertices: vec![[1.0, 0.0, 1.0], [2.0, 0.0, 1.0], [2.0, 0.0, 2.0]],
+        poly_vertex_counts: vec![3; polys],
+        poly_indices: [0, 1, 2].repeat(polys),
+        edge_neighbors: vec![0; 3 * polys],
+        edge_portal_sides: vec![NO_PORTAL; 3 * polys],
+        poly_areas: vec![0; polys],
+        poly_flags: vec![1; polys],
+        ..TileData::default()
+    };
+    let shared = DetailMesh {
+        vertex_count: extra,
+        ..DetailMesh::default()
+    };
+    data.detail_meshes = vec![shared; polys];
+    data.detail_vertices = vec![[1.5, 0.0, 1.25]; usize::from(extra)];
+    let tile = NavTile::create(data.clone(), &params()).unwrap();
+    assert!(tile.level_height.iter().all(|height| height.is_nan()));
+    data.detail_meshes = vec![DetailMesh::default(); polys];
+    data.detail_meshes[7] = shared;
+    let tile = NavTile::create(data, &params()).unwrap();
+    assert!(tile.level_height.iter().all(|&height| height == 0.0));
 }
 
 /// Polygons that share one long run of degenerate detail triangles: the lookup grids over them

@@ -112,38 +112,40 @@ fn read_mesh_on(bytes: &[u8], parallel: bool) -> Result<TiledMesh, DataError> {
     let params = MeshParams::read(&mut reader)?;
     let fingerprint = params.fingerprint();
     let count = reader.count("slot count", 5, MAX_SLOTS as usize)?;
-    let mut parts = Vec::with_capacity(count);
+    let read = |part| {
+        let tile = read_part(part, &params, &fingerprint)?;
+        Ok(Tile::new(Arc::new(tile)))
+    };
+    let mut slots = Vec::with_capacity(count);
+    // Of a pool, the tiles to read; a slot's tile is put in when it was.
+    let mut waiting = Vec::new();
     let ended = (0..count).try_for_each(|_| {
-        parts.push(read_slot(&mut reader)?);
+        let salt = read_salt(&mut reader)?;
+        let mut tile = None;
+        if reader.flag("tile present")? {
+            let length = reader.u32("tile length")? as usize;
+            let part = reader.part(TILE_FORMAT, "tile", length)?;
+            if parallel {
+                waiting.push((slots.len(), part));
+            } else {
+                tile = Some(read(part)?);
+            }
+        }
+        slots.push((salt, tile));
         Ok(())
     });
-    let read = |(salt, part): (u32, Option<Reader<'_>>)| {
-        let tile = part.map(|part| read_part(part, &params, &fingerprint));
-        let tile = tile.transpose()?.map(|tile| Tile::new(Arc::new(tile)));
-        Ok((salt, tile))
-    };
-    let slots: Vec<Result<(u32, Option<Tile>), DataError>> = if parallel {
-        parts.into_par_iter().map(read).collect()
-    } else {
-        parts.into_iter().map(read).collect()
-    };
+    let tiles: Vec<Result<(usize, Tile), DataError>> = waiting
+        .into_par_iter()
+        .map(|(slot, part)| Ok((slot, read(part)?)))
+        .collect();
     // A broken tile comes before whatever ended the slots behind it.
-    let slots = slots.into_iter().collect::<Result<Vec<_>, DataError>>()?;
+    for tile in tiles {
+        let (slot, tile) = tile?;
+        slots[slot].1 = Some(tile);
+    }
     ended?;
     reader.finish()?;
     finish_mesh(&reader, params, slots)
-}
-
-/// A slot's generation and the bytes of its tile.
-fn read_slot<'b>(reader: &mut Reader<'b>) -> Result<(u32, Option<Reader<'b>>), DataError> {
-    let salt = read_salt(reader)?;
-    let part = if reader.flag("tile present")? {
-        let length = reader.u32("tile length")? as usize;
-        Some(reader.part(TILE_FORMAT, "tile", length)?)
-    } else {
-        None
-    };
-    Ok((salt, part))
 }
 
 pub(super) fn finish_mesh(

@@ -128,7 +128,15 @@ impl NavTile {
             portals,
             data,
         };
-        tile.geometry.level_height = (0..polys).map(|poly| tile.find_level(poly)).collect();
+        // Where polygons share detail vertices, looking at each one's could take the product of the two
+        // counts; builders share none.
+        let detail = tile.data.detail_meshes.iter();
+        let named: usize = detail.map(|mesh| usize::from(mesh.vertex_count)).sum();
+        tile.geometry.level_height = if named <= tile.data.detail_vertices.len() {
+            (0..polys).map(|poly| tile.find_level(poly)).collect()
+        } else {
+            vec![f64::NAN; polys]
+        };
         let level = &tile.level_height;
         tile.geometry.detail_grids = DetailGrids::build(
             &tile.data,
