@@ -238,7 +238,8 @@ impl TileCache {
     }
 
     /// Rebuilds up to `max_tiles` tiles from the front of the queue. One tile is one iteration,
-    /// so the same budget does the same work everywhere; how the work is cut up leaves no trace.
+    /// refused ones too, so the same budget does the same work everywhere; how the work is cut up
+    /// leaves no trace.
     ///
     /// # Errors
     /// A tile exceeds a limit of the format. The mesh keeps what it has there, and the tile is not
@@ -257,8 +258,11 @@ impl TileCache {
     }
 
     /// The state (shapes, queue and mesh) as bytes: the same state in the same mode, the same
-    /// bytes. A mesh whose own snapshot exceeds 2^32 - 1 bytes is more than the format can tell: what
-    /// this writes of it is refused by [`restore`](Self::restore).
+    /// bytes.
+    ///
+    /// # Panics
+    /// The mesh's own snapshot is longer than its length field holds, 4 GiB;
+    /// [`try_snapshot`](Self::try_snapshot) gives `None` then.
     #[must_use]
     pub fn snapshot(&self, mode: SnapshotMode) -> Vec<u8> {
         self.tables.snapshot(&self.mesh, mode)

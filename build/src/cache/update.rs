@@ -50,8 +50,8 @@ impl CacheTables {
     /// # Errors
     /// `mesh` is of other settings: nothing is done. Or a tile exceeds a limit of the format or the
     /// mesh: the mesh keeps its layers of that tile as they were, unless it is the mesh that
-    /// refused one of them; the tiles behind it are done all the same, as many as the budget
-    /// allows, a refused tile not counted; and it is not tried again until something near it
+    /// refused one of them; the tiles behind it are done all the same, as far as the budget goes
+    /// (a refused tile is paid like any other); and it is not tried again until something near it
     /// changes or [`retry_refused`](Self::retry_refused) asks for it.
     pub fn update(
         &mut self,
@@ -106,7 +106,7 @@ impl CacheTables {
             Ok(scratch) => scratch,
             Err(poisoned) => poisoned.into_inner(),
         };
-        while pass.counts.tiles < max_tiles {
+        while pass.looked_at() < max_tiles {
             let Some(index) = pass.next(&self.tiles) else {
                 break;
             };
@@ -136,10 +136,10 @@ impl CacheTables {
             return pass.end();
         };
         let most = workers.len() * TILES_PER_WORKER;
-        while pass.counts.tiles < max_tiles {
+        while pass.looked_at() < max_tiles {
             // No more than are left of the budget, so that none is done that would not be done one
             // by one.
-            let count = most.min(max_tiles - pass.counts.tiles);
+            let count = most.min(max_tiles - pass.looked_at());
             let places = pass.waiting(tiles, count);
             if places.is_empty() {
                 break;
@@ -194,6 +194,11 @@ impl<'a> Pass<'a> {
             counts: RebuildCounts::default(),
             error: None,
         }
+    }
+
+    /// Tiles the budget paid for: a refused one costs a rebuild like any other.
+    fn looked_at(&self) -> usize {
+        self.counts.tiles + self.counts.refused
     }
 
     /// The next tile that waits.

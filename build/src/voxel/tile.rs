@@ -198,6 +198,11 @@ pub fn decide_layers(
     if plan.partition != PartitionType::Layers {
         return Ok(1);
     }
+    let limit = |what: String| BuildError::Limit {
+        tile_x: tile.tile_x,
+        tile_z: tile.tile_z,
+        what,
+    };
     let regions = &mut tile.scratch.stages.regions;
     let count = span_layers(
         tile.spans,
@@ -206,13 +211,10 @@ pub fn decide_layers(
         &mut regions.monotone,
         &mut regions.filter,
         layers,
-    )?;
+    )
+    .map_err(|error| limit(error.to_string()))?;
     if count > MAX_LAYER as u32 + 1 {
-        return Err(BuildError::Limit {
-            tile_x: tile.tile_x,
-            tile_z: tile.tile_z,
-            what: format!("{count} layers; a tile holds at most 1024"),
-        });
+        return Err(limit(format!("{count} layers; a tile holds at most 1024")));
     }
     Ok(count)
 }

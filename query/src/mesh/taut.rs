@@ -139,7 +139,8 @@ impl StringMemory {
     }
 }
 
-/// [`find_straight_path`](super::find_straight_path) for the owner of `memory`, which belongs to this corridor and this target.
+/// [`find_straight_path`](super::find_straight_path) for the owner of `memory`, which belongs to this
+/// corridor and this target.
 /// With `settled`, `start` is known to be its own closest point on the first polygon.
 pub fn find_remembered_path(
     mesh: &TiledMesh,

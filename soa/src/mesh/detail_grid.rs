@@ -1,9 +1,10 @@
 //! Lookup grids over the detail triangles of large polygons: a point finds the few triangles that
 //! can hold it without walking all of them.
 //!
-//! Each polygon with at least [`MIN_TRIANGLES`] triangles that is not level gets `d × d` cells over the box of its
-//! detail, `d` from 2 to 32. A cell lists, in triangle order, every triangle whose widened box has a
-//! point of that cell, and every ill-shaped triangle, whose tolerance can reach farther than any box. So the first listed triangle that holds a point is the first of all that hold it.
+//! Each polygon with at least [`MIN_TRIANGLES`] triangles that is not level gets `d × d` cells over the
+//! box of its detail, `d` from 2 to 32. A cell lists, in triangle order, every triangle whose widened box
+//! has a point of that cell, and every ill-shaped triangle, whose tolerance can reach farther than any
+//! box. So the first listed triangle that holds a point is the first of all that hold it.
 
 use super::data::TileData;
 use crate::world::DVec3;

@@ -67,7 +67,8 @@ pub fn snapshot_size(mesh: &TiledMesh, mode: SnapshotMode) -> usize {
 }
 
 /// Writes the snapshot into `buffer` and returns its length, or `None` when the buffer is too short
-/// or the snapshot is longer than the format holds, 4 GiB (its contents then mean nothing). Allocates nothing once every tile knows its content id.
+/// or the snapshot is longer than the format holds, 4 GiB (its contents then mean nothing). Allocates
+/// nothing once every tile knows its content id.
 pub fn try_snapshot(mesh: &TiledMesh, mode: SnapshotMode, buffer: &mut [u8]) -> Option<usize> {
     let mut writer = Writer::new(Buffer::new(buffer));
     write_snapshot_in(&mut writer, mesh, mode);

@@ -1,9 +1,9 @@
 //! Generated levels: geometry from a name, a size and a seed.
 //!
 //! In: three numbers. Out: a triangle [`Soup`], Y up, in the square from `(0, 0)` to
-//! `(size, size)`, and for the level that needs them off-mesh links. The same arguments give the same bits everywhere: positions come from
-//! SplitMix64 and `+ - * /` alone. Used by examples, tests and benchmarks, and as a first level
-//! to play with.
+//! `(size, size)`, and for the level that needs them off-mesh links. The same arguments give the same
+//! bits everywhere: positions come from SplitMix64 and `+ - * /` alone. Used by examples, tests and
+//! benchmarks, and as a first level to play with.
 
 mod city;
 mod floors;

@@ -438,7 +438,9 @@ fn collect_overlaps(
             pairs.sort_unstable();
             pairs.dedup();
             check_overlaps(pairs)?;
-            room = PAIRS_AT_FIRST.max(2 * pairs.len());
+            room = PAIRS_AT_FIRST
+                .max(2 * pairs.len())
+                .min(MAX_OVERLAPS + PAIRS_AT_FIRST);
         }
     }
     pairs.sort_unstable();
