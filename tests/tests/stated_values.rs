@@ -202,8 +202,12 @@ fn agents_and_crowds() {
     };
     assert_eq!(humanoid.to_follower_options(), follower);
 
-    use AvoidanceQuality::{High, Low, Medium};
-    let qualities = [Low, Medium, High].map(|q| (q.max_neighbors(), q.time_horizon()));
+    let qualities = [
+        AvoidanceQuality::Low,
+        AvoidanceQuality::Medium,
+        AvoidanceQuality::High,
+    ]
+    .map(|q| (q.max_neighbors(), q.time_horizon()));
     assert_eq!(qualities, [(4, 1.5), (8, 2.0), (12, 2.5)]);
     let crowd = CrowdOptions::default();
     assert_eq!((crowd.max_agents, MAX_AGENTS), (65_536, 65_536));
