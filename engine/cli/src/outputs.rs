@@ -97,9 +97,10 @@ impl Probe {
                 return Ok(Self { created: None });
             }
         }
+        // In a sticky folder a file of another user opens only when none may be made.
         let opened = OpenOptions::new()
             .write(true)
-            .create(true)
+            .create(known.is_err())
             .truncate(false)
             .open(path);
         opened.map_err(|error| cannot_write(path, &error))?;

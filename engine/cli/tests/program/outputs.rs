@@ -227,3 +227,64 @@ fn streams_and_pipes_are_written_as_they_are() {
     assert_eq!(std::fs::read(folder.join("out")).unwrap(), baked);
     assert_eq!(names(&folder), ["floor.nav", "floor.obj", "out"]);
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_link_to_a_stream_leads_to_the_stream() {
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    let folder = folder("stream_links");
+    write_floor(&folder);
+    json(&folder, "bake floor.obj -o floor.nav");
+    let baked = std::fs::read(folder.join("floor.nav")).unwrap();
+    symlink("/dev/stderr", folder.join("named.nav")).unwrap();
+    symlink("named.nav", folder.join("twice.nav")).unwrap();
+    symlink("/proc/self", folder.join("self")).unwrap();
+    for name in ["named.nav", "twice.nav", "self/fd/2"] {
+        let out = std::fs::File::create(folder.join("out")).unwrap();
+        let number = out.metadata().unwrap().ino();
+        let run = std::process::Command::new(env!("CARGO_BIN_EXE_throng"))
+            .args(["bake", "floor.obj", "-o", name])
+            .current_dir(&folder)
+            .stdout(std::process::Stdio::null())
+            .stderr(out)
+            .status();
+        assert!(run.unwrap().success(), "{name}");
+        let about = std::fs::metadata(folder.join("out")).unwrap();
+        assert_eq!(about.ino(), number, "{name}: another file");
+        assert_eq!(std::fs::read(folder.join("out")).unwrap(), baked, "{name}");
+        std::fs::remove_file(folder.join("out")).unwrap();
+    }
+    assert!(folder.join("twice.nav").is_symlink());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_is_written_where_its_folder_takes_no_other() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let folder = folder("locked");
+    write_floor(&folder);
+    json(&folder, "bake floor.obj -o floor.nav");
+    let locked = folder.join("sub");
+    std::fs::create_dir(&locked).unwrap();
+    std::fs::write(locked.join("old.nav"), "old").unwrap();
+    let number = std::fs::metadata(locked.join("old.nav")).unwrap().ino();
+    let lock = |mode| std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(mode));
+    lock(0o555).unwrap();
+    // Nothing is locked for the superuser.
+    let is_locked = std::fs::write(locked.join("try"), "").is_err();
+    if is_locked {
+        let complaint = error(&folder, "bake floor.obj -o sub/new.nav", 1);
+        assert!(complaint.contains("permission denied"), "{complaint}");
+        json(&folder, "bake floor.obj -o sub/old.nav");
+        let about = std::fs::metadata(locked.join("old.nav")).unwrap();
+        assert_eq!(about.ino(), number);
+        assert_eq!(
+            std::fs::read(locked.join("old.nav")).unwrap(),
+            std::fs::read(folder.join("floor.nav")).unwrap()
+        );
+        assert_eq!(names(&locked), ["old.nav"]);
+    }
+    lock(0o755).unwrap();
+}
