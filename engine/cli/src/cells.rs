@@ -229,9 +229,23 @@ impl File {
 
     fn read_cell(&mut self, words: &[&str]) -> Result<(), DataError> {
         let cell = self.reals(["cell.width", "cell.height"], words)?;
-        if cell.iter().any(|&side| side <= 0.0) {
-            return Err(self.error("cell", DataErrorKind::Value, "must be above 0"));
-        }
+        let frame = HeightfieldFrame {
+            origin: DVec3::ZERO,
+            cell_size: cell[0] as f32,
+            cell_height: cell[1] as f32,
+            width: 1,
+            depth: 1,
+            rows: 1,
+        };
+        frame.validate().map_err(|error| {
+            let (field, value) = match error.argument.as_str() {
+                "cell_size" => ("cell.width", cell[0]),
+                _ => ("cell.height", cell[1]),
+            };
+            // As in the file: the builder's float32 of it may be 0 or infinite.
+            let problem = format!("is {value:?}; it must be {}", error.allowed);
+            self.error(field, DataErrorKind::Value, problem)
+        })?;
         self.once("cell", self.cell.is_some())?;
         self.cell = Some(cell);
         Ok(())

@@ -70,7 +70,27 @@ fn what_is_wrong_is_named_with_its_line() {
         ),
         (
             "throng voxels 1\ncell 0 1",
-            "cell on line 2: must be above 0",
+            "cell.width on line 2: is 0.0; it must be between 2^-20 and 2^20",
+        ),
+        (
+            "throng voxels 1\ncell 1 -2",
+            "cell.height on line 2: is -2.0; it must be between",
+        ),
+        (
+            "throng voxels 1\ncell 1e-300 1",
+            "cell.width on line 2: is 1e-300; it must be between",
+        ),
+        (
+            "throng voxels 1\ncell 1e300 1",
+            "cell.width on line 2: is 1e300; it must be between",
+        ),
+        (
+            "throng heightfield 1\ncell 1 1e300",
+            "cell.height on line 2: is 1e300; it must be between",
+        ),
+        (
+            "throng voxels 1\ncell 0.3 1e-9",
+            "cell.height on line 2: is 1e-9; it must be between",
         ),
         ("throng voxels 1\narea 0 1", "material on line 2: is 0"),
         ("throng voxels 1\narea 1 64", "area on line 2: is 64"),

@@ -139,7 +139,13 @@ fn voxels_and_heightfields_are_the_same_ground() {
         "throng voxels 1\nsize 4 4 4\nspan 4 0 0 1 1\n",
     )
     .unwrap();
+    // What a file says is never said to be a flag's default.
+    let tiny = "throng voxels 1\nsize 4 4 4\ncell 1e-300 1\nspan 0 0 0 1 1\n";
+    std::fs::write(folder.join("tiny.voxels"), tiny).unwrap();
     for command in ["info", "simulate"] {
+        let complaint = error(&folder, &format!("{command} tiny.voxels"), 1);
+        let words = "tiny.voxels: voxels: cell.width on line 3: is 1e-300; it must be";
+        assert!(complaint.contains(words), "{complaint}");
         let complaint = error(&folder, &format!("{command} bad.voxels"), 1);
         assert!(
             complaint.contains("bad.voxels: voxels: x on line 3: is 4"),
