@@ -38,3 +38,14 @@ pub(crate) fn no_level(bytes: &[u8]) -> Option<&'static str> {
         .find(|(magic, _)| bytes.starts_with(magic))?;
     Some(known.1)
 }
+
+/// The form and version that bytes throng wrote begin with.
+pub(crate) fn versioned(bytes: &[u8]) -> Option<(&'static str, u16)> {
+    let forms = [BAKED, BARE, WORLD, SNAPSHOT, CACHE, TILE, CROWD, RECORDING];
+    let magic = forms.into_iter().find(|magic| bytes.starts_with(magic))?;
+    let &[low, high] = bytes.get(magic.len()..magic.len() + 2)? else {
+        return None;
+    };
+    let form = core::str::from_utf8(magic).ok()?;
+    Some((form, u16::from_le_bytes([low, high])))
+}

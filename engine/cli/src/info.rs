@@ -12,7 +12,7 @@ use throng::{DVec3, DataError, Soup};
 
 use crate::args::InfoArgs;
 use crate::cells::{Cells, Matter};
-use crate::forms::{BAKED, BARE, CACHE, CROWD, RECORDING, SNAPSHOT, TILE, WORLD};
+use crate::forms::{self, BAKED, BARE, CACHE, CROWD, RECORDING, SNAPSHOT, TILE, WORLD};
 use crate::greymap::Greymap;
 use crate::host::{self, Failure};
 use crate::input::{self, Input};
@@ -33,10 +33,18 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
         other => other,
     })?;
     let (table, mut object) = described;
+    let form = forms::versioned(&bytes);
     if !args.json {
         let mut whole = Table::default();
         whole.row("file", format!("{name}, {}", counted(bytes.len(), "byte")));
+        if let Some((form, version)) = form {
+            whole.row("form", format!("{form}, version {version}"));
+        }
         return host::say(&format!("{whole}\n{table}"));
+    }
+    if let Some((form, version)) = form {
+        object["form"] = json!(form);
+        object["version"] = json!(version);
     }
     object["file"] = json!(name);
     object["bytes"] = json!(bytes.len());

@@ -81,7 +81,8 @@ fn a_frozen_recording_is_read_and_recorded_alike() {
     assert_eq!(bytes[..8], *b"THRR\x01\0\0\0");
     let found = info(&folder, &bytes).unwrap();
     let expected = json!({
-        "kind": "recording", "file": "run.thrr", "bytes": bytes.len(),
+        "kind": "recording", "form": "THRR", "version": 1,
+        "file": "run.thrr", "bytes": bytes.len(),
         "agents": 3, "frames": 11, "dt": 0.05, "radius": 0.6,
         "origin": found["origin"], "states": found["states"],
     });

@@ -1,6 +1,13 @@
 //! Files read and written: baked meshes, pictures, recordings, saved crowds.
 
+use std::path::Path;
+
 use serde_json::Value;
+use throng::parts::soa::mesh::format::{mesh_bytes, tile_bytes};
+use throng::{
+    Crowd, CrowdOptions, DVec3, NavMesh, NavSettings, NavWorld, Obstacle, PartitionType,
+    SnapshotMode, TileCache,
+};
 
 use crate::{SMALL, error, folder, hash, json, output, write_floor};
 
@@ -90,8 +97,8 @@ fn info_describes_levels_and_saved_crowds() {
     );
     assert_eq!(level["bounds"][1][0], 40.0);
 
-    let crowd = throng::Crowd::new(throng::CrowdOptions::default()).unwrap();
-    let mesh = throng::NavMesh::build(&[], &[], &throng::NavSettings::HUMANOID).unwrap();
+    let crowd = Crowd::new(CrowdOptions::default()).unwrap();
+    let mesh = NavMesh::build(&[], &[], &NavSettings::HUMANOID).unwrap();
     for (name, bytes, cut) in [
         ("alone.state", crowd.save_state(&mesh), "step count"),
         (
@@ -111,30 +118,113 @@ fn info_describes_levels_and_saved_crowds() {
     }
 }
 
-/// What throng writes, frozen, with the kind `info` gives each.
-const FROZEN: [(&str, &str); 11] = [
-    ("baked.onnm", "mesh"),
-    ("mesh.onpm", "mesh"),
-    ("world.onnw", "world"),
-    ("snapshot.onps", "mesh_snapshot"),
-    ("snapshot_referenced.onps", "mesh_snapshot"),
-    ("cache.ontk", "tile_cache_snapshot"),
-    ("cache_referenced.ontk", "tile_cache_snapshot"),
-    ("tile.onpt", "tile"),
-    ("crowd.opcs", "crowd"),
-    ("crowd_with_mesh_referenced.opcs", "crowd"),
-    ("recording.thrr", "recording"),
+/// What throng writes, frozen, with the kind `info` gives each and its form and version.
+const FROZEN: [(&str, &str, &str, u16); 12] = [
+    ("baked.onnm", "mesh", "ONNM", 1),
+    ("mesh.onpm", "mesh", "ONPM", 2),
+    ("world.onnw", "world", "ONNW", 1),
+    ("snapshot.onps", "mesh_snapshot", "ONPS", 2),
+    ("snapshot_referenced.onps", "mesh_snapshot", "ONPS", 2),
+    ("cache.ontk", "tile_cache_snapshot", "ONTK", 1),
+    ("cache_referenced.ontk", "tile_cache_snapshot", "ONTK", 1),
+    ("tile.onpt", "tile", "ONPT", 2),
+    ("crowd.opcs", "crowd", "OPCS", 1),
+    ("crowd_with_mesh.opcs", "crowd", "OPCS", 1),
+    ("crowd_with_mesh_referenced.opcs", "crowd", "OPCS", 1),
+    ("recording.thrr", "recording", "THRR", 1),
 ];
+
+/// Frozen bytes without a magic, and the list of the files.
+const NAMELESS: [&str; 3] = ["corridor.bin", "follower.bin", "fixtures.tsv"];
+
+/// Asks for a file's description, in both ways, and looks for its kind, form and version.
+fn check_form(folder: &Path, name: &str, kind: &str, form: &str, version: u16) {
+    let info = json(folder, &format!("info {name}"));
+    assert_eq!(info["kind"], kind, "{name}");
+    assert_eq!(info["form"], form, "{name}");
+    assert_eq!(info["version"], version, "{name}");
+    let words = output(folder, &format!("info {name}"));
+    let line = format!("  form        {form}, version {version}\n");
+    assert!(words.contains(&line), "{name}: {words}");
+}
+
+#[test]
+fn no_frozen_file_is_without_a_description() {
+    let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/0.1.0");
+    for entry in std::fs::read_dir(frozen).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_listed = FROZEN.iter().any(|(known, ..)| *known == name);
+        assert!(is_listed || NAMELESS.contains(&&*name), "{name}");
+    }
+}
+
+/// Fails when a form gets a version or a shape that `info` was not told of.
+#[test]
+fn what_this_release_writes_is_described() {
+    let folder = folder("written_now");
+    let v = |x, z| DVec3::new(x, 0.0, z);
+    let vertices = [v(0.0, 0.0), v(0.0, 24.0), v(24.0, 0.0), v(24.0, 24.0)];
+    let triangles = [[0, 1, 2], [2, 1, 3]];
+    let settings = NavSettings {
+        partition: PartitionType::Layers,
+        detail_sample_distance: 0.0,
+        ..NavSettings::HUMANOID
+    };
+    let mesh = NavMesh::build(&vertices, &triangles, &settings).unwrap();
+    let world = NavWorld::build(&vertices, &triangles, core::slice::from_ref(&settings)).unwrap();
+    let crowd = Crowd::new(CrowdOptions::default()).unwrap();
+    let mut cache = TileCache::build(&vertices, &triangles, &settings).unwrap();
+    let (low, high) = (DVec3::new(5.0, -1.0, 5.0), DVec3::new(6.0, 1.0, 6.0));
+    for obstacle in [
+        Obstacle::cylinder(v(12.0, 12.0), 1.0, 1.0),
+        Obstacle::aligned_box(low, high),
+        Obstacle::oriented_box(v(18.0, 18.0), DVec3::new(1.0, 1.0, 1.0), 0.5),
+    ] {
+        cache.add_obstacle(obstacle.unwrap()).unwrap();
+    }
+    let (_, tile) = mesh.tiles_mesh().tiles().next().unwrap();
+    let full = SnapshotMode::Full;
+    for (name, bytes, kind, form, version) in [
+        ("baked", mesh.save(), "mesh", "ONNM", 1),
+        ("bare", mesh_bytes(&mesh), "mesh", "ONPM", 2),
+        ("world", world.save(), "world", "ONNW", 1),
+        ("snapshot", mesh.snapshot(full), "mesh_snapshot", "ONPS", 2),
+        (
+            "cache",
+            cache.snapshot(full),
+            "tile_cache_snapshot",
+            "ONTK",
+            1,
+        ),
+        ("tile", tile_bytes(tile), "tile", "ONPT", 2),
+        ("crowd", crowd.save_state(&mesh), "crowd", "OPCS", 1),
+        (
+            "both",
+            crowd.save_state_with_mesh(&mesh),
+            "crowd",
+            "OPCS",
+            1,
+        ),
+    ] {
+        std::fs::write(folder.join(name), bytes).unwrap();
+        check_form(&folder, name, kind, form, version);
+    }
+    assert_eq!(json(&folder, "info cache")["obstacles"], 3);
+    output(
+        &folder,
+        "simulate rooms --size 64 -n 3 -s 2 --record crowd.thrr",
+    );
+    check_form(&folder, "crowd.thrr", "recording", "THRR", 1);
+}
 
 #[test]
 fn every_form_throng_writes_is_told_by_its_name() {
     let folder = folder("forms");
-    let frozen = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/0.1.0");
-    for (name, kind) in FROZEN {
+    let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/0.1.0");
+    for (name, kind, form, version) in FROZEN {
         let bytes = std::fs::read(frozen.join(name)).unwrap();
         std::fs::write(folder.join(name), &bytes).unwrap();
-        assert_eq!(json(&folder, &format!("info {name}"))["kind"], kind);
-        assert!(output(&folder, &format!("info {name}")).contains("kind"));
+        check_form(&folder, name, kind, form, version);
         // Whatever is left of one is described or refused in a line, and never taken for OBJ.
         let cuts = (4..100).step_by(7).chain([bytes.len() - 1]);
         for length in cuts.filter(|&length| length < bytes.len()) {
