@@ -75,6 +75,8 @@ pub struct SpanColumns {
 /// The columns are judged as they end up, so the order of the spans does not matter: one that is
 /// above the limit until later spans join what it holds is no harm.
 pub const MAX_COLUMN_SPANS: usize = 1024;
+/// Spans a walk passes before it looks for a shorter way.
+const LONG_WALK: usize = 16;
 /// Most spans of one heightfield under construction, at any time.
 pub const MAX_SPANS: usize = 1 << 24;
 /// Spans passed by walks longer than [`MAX_COLUMN_SPANS`], all together: about a second. Only
@@ -149,13 +151,6 @@ impl SpanColumns {
         let mut below = 0;
         let mut previous = NO_SPAN;
         let mut current = self.head[column];
-        if self.last != NO_SPAN && self.last_column == column {
-            let node = self.nodes[self.last as usize];
-            if node.max < min {
-                previous = self.last;
-                current = node.next;
-            }
-        }
         while current != NO_SPAN {
             let node = self.nodes[current as usize];
             if node.max >= min {
@@ -164,6 +159,9 @@ impl SpanColumns {
             previous = current;
             current = node.next;
             below += 1;
+            if below == LONG_WALK {
+                (previous, current) = self.skip_to_last(column, min, (previous, current));
+            }
         }
         if below > MAX_COLUMN_SPANS && !self.pay_long_walk(below) {
             return;
@@ -225,6 +223,21 @@ impl SpanColumns {
             self.head[column] = slot;
         } else {
             self.nodes[previous as usize].next = slot;
+        }
+    }
+
+    /// Where a walk up a column to row `min` goes on: behind the span made last, if that is in the
+    /// column, farther up and still below `min`.
+    #[cold]
+    fn skip_to_last(&self, column: usize, min: u16, here: (u32, u32)) -> (u32, u32) {
+        if self.last == NO_SPAN || self.last_column != column {
+            return here;
+        }
+        let last = self.nodes[self.last as usize];
+        if last.max < min && last.max > self.nodes[here.0 as usize].max {
+            (self.last, last.next)
+        } else {
+            here
         }
     }
 
