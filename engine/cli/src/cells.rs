@@ -168,8 +168,9 @@ impl File {
             "area" if self.is_voxels() => self.read_area(&words),
             "span" => self.read_span(&words),
             _ => {
+                let area = if self.is_voxels() { " area," } else { "" };
                 let problem = format!(
-                    "{} is none of size, origin, cell, area, span",
+                    "{} is none of size, origin, cell,{area} span",
                     quoted(first)
                 );
                 Err(self.error("line", DataErrorKind::Text, problem))

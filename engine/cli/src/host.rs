@@ -8,8 +8,8 @@
 )]
 
 use std::fmt;
-use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -89,8 +89,27 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     if path.is_dir() {
         return Err(Failure::about(path.display(), "is a directory, not a file"));
     }
-    fs::read(path).map_err(|error| Failure::about(path.display(), reason(&error)))
+    let named = |error: io::Error| Failure::about(path.display(), reason(&error));
+    let mut file = File::open(path).map_err(named)?;
+    if file.metadata().is_ok_and(|about| about.is_file()) {
+        return fs::read(path).map_err(named);
+    }
+    // Pipes and devices need not end.
+    let mut bytes = Vec::new();
+    let mut some = (&mut file).take(MOST_STREAMED + 1);
+    some.read_to_end(&mut bytes).map_err(named)?;
+    if bytes.len() as u64 > MOST_STREAMED {
+        let problem = format!(
+            "is no file and has no end within {} MB",
+            MOST_STREAMED >> 20
+        );
+        return Err(Failure::about(path.display(), problem));
+    }
+    Ok(bytes)
 }
+
+/// Most bytes read from what is not a file.
+const MOST_STREAMED: u64 = 256 << 20;
 
 /// Writes a file, as a whole or not at all.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

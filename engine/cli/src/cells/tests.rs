@@ -98,7 +98,10 @@ fn what_is_wrong_is_named_with_its_line() {
             "throng voxels 1\nbox 1 2 3",
             "line on line 2: 'box' is none of",
         ),
-        ("throng heightfield 1\narea 1 2", "line on line 2: 'area'"),
+        (
+            "throng heightfield 1\narea 1 2",
+            "line on line 2: 'area' is none of size, origin, cell, span",
+        ),
         (
             "throng voxels 1\nthrong voxels 1",
             "line on line 2: 'throng'",

@@ -197,6 +197,18 @@ fn a_full_device_is_named() {
 }
 
 #[test]
+fn a_level_without_an_end_is_refused() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let (_, complaint) = failed(&folder("endless"), "info /dev/zero");
+    assert_eq!(
+        complaint,
+        "throng: /dev/zero: is no file and has no end within 256 MB\n"
+    );
+}
+
+#[test]
 fn help_is_there_and_fits_the_command() {
     let folder = folder("help");
     assert!(output(&folder, "--version").starts_with("throng 0."));
