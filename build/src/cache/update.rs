@@ -7,7 +7,7 @@
 //! tiles behind it are done.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use thiserror::Error;
@@ -15,7 +15,7 @@ use throng_soa::ArgumentError;
 use throng_soa::mesh::{NavTile, TiledMesh};
 
 use super::layers::CachedTile;
-use super::rebuild::{Job, Outcome, RebuildCounts, rebuild_tile};
+use super::rebuild::{Job, Outcome, RebuildCounts, RebuildScratch, rebuild_tile};
 use super::same::same_content;
 use super::tables::CacheTables;
 use crate::links::LinkTable;
@@ -67,15 +67,30 @@ impl CacheTables {
             let wanted = "the mesh built with this cache";
             return Err(not_begun(ArgumentError::new("mesh", found, wanted).into()));
         }
-        let links = core::mem::take(&mut self.links);
-        let table = LinkTable::new(&links, &self.plan.params);
-        let counts = match table {
-            Ok(table) if self.pool.is_some() => self.update_parallel(mesh, max_tiles, &table),
-            Ok(table) => self.update_serial(mesh, max_tiles, &table),
-            Err(error) => Err(not_begun(error.into())),
+        let table = match LinkTable::new(&self.links, &self.plan.params) {
+            Ok(table) => table,
+            Err(error) => return Err(not_begun(error.into())),
         };
-        self.links = links;
-        counts
+        let job = Job {
+            plan: &self.plan,
+            links: &table,
+            shapes: &self.shapes,
+            repair: self.repair,
+        };
+        let mut pass = Pass::new(&mut self.queue, max_tiles);
+        match &self.pool {
+            Some(pool) => {
+                rebuild_side_by_side(
+                    &job,
+                    &mut pass,
+                    mesh,
+                    &mut self.tiles,
+                    (pool, &self.workers),
+                );
+            }
+            None => rebuild_in_turn(&job, &mut pass, mesh, &mut self.tiles, &mut self.workers),
+        }
+        pass.end()
     }
 
     /// Rebuilds every tile that waits.
@@ -85,95 +100,76 @@ impl CacheTables {
     pub fn update_all(&mut self, mesh: &mut TiledMesh) -> Result<RebuildCounts, RebuildError> {
         self.update(mesh, usize::MAX)
     }
+}
 
-    fn update_serial(
-        &mut self,
-        mesh: &mut TiledMesh,
-        max_tiles: usize,
-        links: &LinkTable<'_>,
-    ) -> Result<RebuildCounts, RebuildError> {
-        let job = Job {
-            plan: &self.plan,
-            links,
-            shapes: &self.shapes,
-            repair: self.repair,
+fn rebuild_in_turn(
+    job: &Job<'_>,
+    pass: &mut Pass<'_>,
+    mesh: &mut TiledMesh,
+    tiles: &mut [CachedTile],
+    workers: &mut [Mutex<RebuildScratch>],
+) {
+    let Some(scratch) = workers.first_mut() else {
+        return;
+    };
+    let scratch = match scratch.get_mut() {
+        Ok(scratch) => scratch,
+        Err(poisoned) => poisoned.into_inner(),
+    };
+    while pass.left() > 0 {
+        let Some(index) = pass.next(tiles) else {
+            break;
         };
-        let mut pass = Pass::new(&mut self.queue);
-        let Some(scratch) = self.workers.first_mut() else {
-            return pass.end();
-        };
-        let scratch = match scratch.get_mut() {
-            Ok(scratch) => scratch,
-            Err(poisoned) => poisoned.into_inner(),
-        };
-        while pass.looked_at() < max_tiles {
-            let Some(index) = pass.next(&self.tiles) else {
-                break;
-            };
-            let tile = &mut self.tiles[index as usize];
-            forget_what_others_changed(mesh, tile);
-            let outcome = rebuild_tile(&job, tile, scratch);
-            pass.settle(mesh, tile, outcome);
-        }
-        pass.end()
+        let tile = &mut tiles[index as usize];
+        forget_what_others_changed(mesh, tile);
+        let outcome = rebuild_tile(job, tile, scratch);
+        pass.settle(mesh, tile, outcome);
     }
+}
 
-    fn update_parallel(
-        &mut self,
-        mesh: &mut TiledMesh,
-        max_tiles: usize,
-        links: &LinkTable<'_>,
-    ) -> Result<RebuildCounts, RebuildError> {
-        let job = Job {
-            plan: &self.plan,
-            links,
-            shapes: &self.shapes,
-            repair: self.repair,
-        };
-        let (tiles, workers) = (&mut self.tiles, &self.workers);
-        let mut pass = Pass::new(&mut self.queue);
-        let Some(pool) = &self.pool else {
-            return pass.end();
-        };
-        let most = workers.len() * TILES_PER_WORKER;
-        while pass.looked_at() < max_tiles {
-            // No more than are left of the budget, so that none is done that would not be done one
-            // by one.
-            let count = most.min(max_tiles - pass.looked_at());
-            let places = pass.waiting(tiles, count);
-            if places.is_empty() {
-                break;
-            }
-            // Out of the table while workers change them; each index is in the queue once.
-            let mut batch: Vec<CachedTile> = places
-                .iter()
-                .map(|&index| core::mem::take(&mut tiles[index as usize]))
-                .collect();
-            for tile in &mut batch {
-                forget_what_others_changed(mesh, tile);
-            }
-            let rebuild = |tile: &mut CachedTile| {
-                let own = rayon::current_thread_index().unwrap_or(0) % workers.len();
-                let mut scratch = match workers[own].lock() {
-                    Ok(scratch) => scratch,
-                    Err(poisoned) => poisoned.into_inner(),
-                };
-                rebuild_tile(&job, tile, &mut scratch)
+fn rebuild_side_by_side(
+    job: &Job<'_>,
+    pass: &mut Pass<'_>,
+    mesh: &mut TiledMesh,
+    tiles: &mut [CachedTile],
+    (pool, workers): (&rayon::ThreadPool, &[Mutex<RebuildScratch>]),
+) {
+    let most = workers.len() * TILES_PER_WORKER;
+    loop {
+        // No more than are left of the budget, so that none is done that would not be done one by
+        // one.
+        let places = pass.waiting(tiles, most.min(pass.left()));
+        if places.is_empty() {
+            break;
+        }
+        // Out of the table while workers change them; each index is in the queue once.
+        let mut batch: Vec<CachedTile> = places
+            .iter()
+            .map(|&index| core::mem::take(&mut tiles[index as usize]))
+            .collect();
+        for tile in &mut batch {
+            forget_what_others_changed(mesh, tile);
+        }
+        let rebuild = |tile: &mut CachedTile| {
+            let own = rayon::current_thread_index().unwrap_or(0) % workers.len();
+            let mut scratch = match workers[own].lock() {
+                Ok(scratch) => scratch,
+                Err(poisoned) => poisoned.into_inner(),
             };
-            let outcomes: Vec<Result<Outcome, BuildError>> = pool.install(|| {
-                let tiles = batch.par_iter_mut().with_max_len(1);
-                tiles.map(rebuild).collect()
-            });
-            for (&index, tile) in places.iter().zip(batch) {
-                tiles[index as usize] = tile;
-            }
-            for outcome in outcomes {
-                if let Some(index) = pass.next(tiles) {
-                    pass.settle(mesh, &mut tiles[index as usize], outcome);
-                }
+            rebuild_tile(job, tile, &mut scratch)
+        };
+        let outcomes: Vec<Result<Outcome, BuildError>> = pool.install(|| {
+            let tiles = batch.par_iter_mut().with_max_len(1);
+            tiles.map(rebuild).collect()
+        });
+        for (&index, tile) in places.iter().zip(batch) {
+            tiles[index as usize] = tile;
+        }
+        for outcome in outcomes {
+            if let Some(index) = pass.next(tiles) {
+                pass.settle(mesh, &mut tiles[index as usize], outcome);
             }
         }
-        pass.end()
     }
 }
 
@@ -182,23 +178,26 @@ struct Pass<'a> {
     queue: &'a mut VecDeque<u32>,
     /// Place of the tile at hand; everything before it is refused.
     at: usize,
+    max_tiles: usize,
     counts: RebuildCounts,
     error: Option<Box<BuildError>>,
 }
 
 impl<'a> Pass<'a> {
-    fn new(queue: &'a mut VecDeque<u32>) -> Self {
+    fn new(queue: &'a mut VecDeque<u32>, max_tiles: usize) -> Self {
         Self {
             queue,
             at: 0,
+            max_tiles,
             counts: RebuildCounts::default(),
             error: None,
         }
     }
 
-    /// Tiles the budget paid for: a refused one costs a rebuild like any other.
-    fn looked_at(&self) -> usize {
-        self.counts.tiles + self.counts.refused
+    /// What is left of the budget: a refused tile costs a rebuild like any other.
+    fn left(&self) -> usize {
+        let paid = self.counts.tiles + self.counts.refused;
+        self.max_tiles.saturating_sub(paid)
     }
 
     /// The next tile that waits.

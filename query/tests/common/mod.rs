@@ -6,7 +6,7 @@
     reason = "every test file uses its own part"
 )]
 
-use throng_query::mesh::{DefaultFilter, find_nearest_poly};
+use throng_query::mesh::{DefaultFilter, QueryFilter, find_nearest_poly};
 use throng_soa::DVec3;
 use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
 use throng_soa::mesh::{DetailMesh, MeshParams, NavTile, OffMeshLink, PolyRef, TiledMesh};
@@ -350,4 +350,28 @@ pub fn picture(rows: &[&str]) -> TiledMesh {
         }
     }
     mesh
+}
+
+/// Meshes for path searches: plain ones, wild ones, and wild ones of one floor without links.
+pub fn plans() -> impl Iterator<Item = Plan> {
+    (0..12).map(|seed| match seed % 3 {
+        0 => Plan { seed, ..PLAIN },
+        1 => Plan { seed, ..WILD },
+        _ => Plan {
+            seed,
+            layers: 1,
+            links: 0,
+            holes: 0.35,
+            ..WILD
+        },
+    })
+}
+
+/// A filter in which areas cost different amounts.
+pub fn priced() -> QueryFilter {
+    QueryFilter::default()
+        .with_area_cost(0, 0.75)
+        .and_then(|f| f.with_area_cost(1, 3.0))
+        .and_then(|f| f.with_area_cost(2, 1.25))
+        .unwrap()
 }
