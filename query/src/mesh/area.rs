@@ -247,8 +247,8 @@ impl AreaSearch {
                 let target = (neighbor - 1) as usize;
                 let (cell, key) = (first_cell + target, self.distances[edge]);
                 let next = ring[if edge + 1 < ring.len() { edge + 1 } else { 0 }];
-                if self.shape.touches(key, ring[edge], next)
-                    && !self.is_settled(cell)
+                if !self.is_settled(cell)
+                    && self.shape.touches(key, ring[edge], next)
                     && filter.passes(tile.poly_flags[target], tile.poly_area[target])
                 {
                     let poly = PolyRef::from_parts(poly.salt(), poly.slot(), target as u32);
