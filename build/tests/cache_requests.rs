@@ -266,8 +266,8 @@ fn a_refused_tile_is_passed_over_until_something_near_it_changes() {
     let queued = cache.queued_tiles().len();
     assert!(queue(&cache)[..9].contains(&(2, 2)));
 
-    // A budget counts every rebuild: the refused tile is paid like any other.
-    let error = cache.update(&mut mesh, 9).unwrap_err();
+    // A budget counts what is done: the refused tile takes nothing of it.
+    let error = cache.update(&mut mesh, 8).unwrap_err();
     assert_eq!((error.counts.tiles, error.counts.refused), (8, 1));
     assert!(matches!(
         *error.error,
@@ -284,9 +284,32 @@ fn a_refused_tile_is_passed_over_until_something_near_it_changes() {
     assert_eq!(cache.refused_tiles().next().unwrap().1, &*error.error);
     assert_eq!(cache.obstacle_status(far_id), Waiting);
 
+    // A restored cache tries it once more, and step by step does what the saved one does.
+    let saved = cache.snapshot(&mesh, SnapshotMode::Full);
+    let (mut other_mesh, mut other) = cached(&soup, &settings, 3);
+    other
+        .restore(&mut other_mesh, &saved, &TileLibrary::new())
+        .unwrap();
+    let (mut ahead_mesh, mut ahead) = cached(&soup, &settings, 1);
+    ahead
+        .restore(&mut ahead_mesh, &saved, &TileLibrary::new())
+        .unwrap();
+    ahead.update_all(&mut ahead_mesh).unwrap_err();
+    let stepped = contents(&ahead_mesh);
+
     // The others are done, and it is not tried again.
-    let counts = cache.update_all(&mut mesh).unwrap();
-    assert_eq!((counts.tiles, counts.refused), (queued - 9, 0));
+    let mut done = 0;
+    while cache.queued_tiles().len() > 0 {
+        let counts = cache.update(&mut mesh, 1).unwrap();
+        assert_eq!((counts.tiles, counts.refused), (1, 0));
+        let again = other.update(&mut other_mesh, 1);
+        assert_eq!(again.is_err(), done == 0);
+        let own = cache.snapshot(&mesh, SnapshotMode::Full);
+        assert!(other.snapshot(&other_mesh, SnapshotMode::Full) == own);
+        done += 1;
+    }
+    assert_eq!(done, queued - 9);
+    assert_eq!(contents(&mesh), stepped);
     assert_eq!(queue(&cache), []);
     assert_eq!(cache.volume_status(swamp), Refused);
     assert_eq!(cache.obstacle_status(near_id), Refused);

@@ -238,8 +238,8 @@ impl TileCache {
     }
 
     /// Rebuilds up to `max_tiles` tiles from the front of the queue. One tile is one iteration,
-    /// refused ones too, so the same budget does the same work everywhere; how the work is cut up
-    /// leaves no trace.
+    /// so the same budget does the same tiles everywhere; how the work is cut up leaves no trace. A
+    /// refused tile is no iteration, and is tried once until something changes.
     ///
     /// # Errors
     /// A tile exceeds a limit of the format. The mesh keeps what it has there, and the tile is not

@@ -50,9 +50,9 @@ impl CacheTables {
     /// # Errors
     /// `mesh` is of other settings: nothing is done. Or a tile exceeds a limit of the format or the
     /// mesh: the mesh keeps its layers of that tile as they were, unless it is the mesh that
-    /// refused one of them; the tiles behind it are done all the same, as far as the budget goes
-    /// (a refused tile is paid like any other); and it is not tried again until something near it
-    /// changes or [`retry_refused`](Self::retry_refused) asks for it.
+    /// refused one of them; the tiles behind it are done all the same, as many as the budget
+    /// allows, a refused tile not counted; and it is not tried again until something near it
+    /// changes, the cache is restored or [`retry_refused`](Self::retry_refused) asks for it.
     pub fn update(
         &mut self,
         mesh: &mut TiledMesh,
@@ -194,10 +194,10 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// What is left of the budget: a refused tile costs a rebuild like any other.
+    /// What is left of the budget. Refused tiles take nothing of it: a restored cache tries them once
+    /// more, and has to do the same tiles behind them as the one that was saved.
     fn left(&self) -> usize {
-        let paid = self.counts.tiles + self.counts.refused;
-        self.max_tiles.saturating_sub(paid)
+        self.max_tiles.saturating_sub(self.counts.tiles)
     }
 
     /// The next tile that waits.

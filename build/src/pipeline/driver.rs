@@ -119,7 +119,8 @@ pub trait TileSource: Sync {
     /// [`tiles`](Self::tiles).
     ///
     /// # Errors
-    /// The tile exceeds a limit of the builder, or `batch` was not gathered for it from this source.
+    /// The tile exceeds a limit of the builder, or `batch` does not fit: it was
+    /// gathered for other tiles, or from a level of another size.
     fn erode_tile(
         &self,
         plan: &TilePlan,

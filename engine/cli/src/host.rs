@@ -92,7 +92,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let named = |error: io::Error| Failure::about(path.display(), reason(&error));
     let mut file = File::open(path).map_err(named)?;
     if file.metadata().is_ok_and(|about| about.is_file()) {
-        return fs::read(path).map_err(named);
+        let mut bytes = Vec::new();
+        return file.read_to_end(&mut bytes).map_err(named).map(|_| bytes);
     }
     // Pipes and devices need not end.
     let mut bytes = Vec::new();

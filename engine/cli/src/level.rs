@@ -336,10 +336,8 @@ fn warn_of(name: &str, mut flaws: Vec<TileFlaw>) {
         ));
     }
     if let Some(more @ 1..) = flaws.len().checked_sub(MOST_WARNINGS) {
-        let tiles = counted(more, "other tile");
-        host::say_error(&format!(
-            "{name}: warning: nor may that of {tiles} be right"
-        ));
+        let tiles = counted(more, "more tile");
+        host::say_error(&format!("{name}: warning: so may ground of {tiles}"));
     }
 }
 

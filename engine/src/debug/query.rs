@@ -101,8 +101,8 @@ pub struct AreaDebug {
 }
 
 impl AreaDebug {
-    /// Collects the last search of `search`: of a circle, a shape, a neighbourhood or for walls.
-    /// Polygons that have left `mesh` since are left out.
+    /// Collects the last search of `search`: of a circle, a shape, a neighbourhood or
+    /// all walls; a wall distance leaves none. Polygons that have left `mesh` since are left out.
     ///
     /// ```
     /// use throng::debug::{AreaDebug, LineKind};

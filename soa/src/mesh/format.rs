@@ -117,7 +117,7 @@ fn read_mesh_on(bytes: &[u8], parallel: bool) -> Result<TiledMesh, DataError> {
         Ok(Tile::new(Arc::new(tile)))
     };
     let mut slots = Vec::with_capacity(count);
-    // Of a pool, the tiles to read; a slot's tile is put in when it was.
+    // With a pool, the tiles to read; a slot's tile is put in when it was.
     let mut waiting = Vec::new();
     let ended = (0..count).try_for_each(|_| {
         let salt = read_salt(&mut reader)?;
@@ -134,14 +134,17 @@ fn read_mesh_on(bytes: &[u8], parallel: bool) -> Result<TiledMesh, DataError> {
         slots.push((salt, tile));
         Ok(())
     });
-    let tiles: Vec<Result<(usize, Tile), DataError>> = waiting
-        .into_par_iter()
-        .map(|(slot, part)| Ok((slot, read(part)?)))
-        .collect();
-    // A broken tile comes before whatever ended the slots behind it.
-    for tile in tiles {
-        let (slot, tile) = tile?;
-        slots[slot].1 = Some(tile);
+    // Without one nothing waits, and nobody may start the threads of a pool, not even to find that.
+    if parallel {
+        let tiles: Vec<Result<(usize, Tile), DataError>> = waiting
+            .into_par_iter()
+            .map(|(slot, part)| Ok((slot, read(part)?)))
+            .collect();
+        // A broken tile comes before whatever ended the slots behind it.
+        for tile in tiles {
+            let (slot, tile) = tile?;
+            slots[slot].1 = Some(tile);
+        }
     }
     ended?;
     reader.finish()?;
