@@ -176,6 +176,7 @@ pub use throng_soa::mesh::{
     TileRef, TiledMesh,
 };
 pub use throng_soa::rng::SplitMix64;
+pub use throng_soa::table::MAX_THREADS;
 pub use throng_soa::world::{COORDINATE_LIMIT, DVec2, DVec3};
 pub use tile_cache::TileCache;
 pub use world::NavWorld;

@@ -7,9 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use throng_soa::error::ArgumentError;
-
-/// Most threads a crowd takes.
-pub(crate) const MAX_THREADS: usize = 256;
+use throng_soa::table::MAX_THREADS;
 
 /// A fixed set of workers with scratch `S` each.
 pub(crate) struct Workers<S> {

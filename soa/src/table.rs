@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Rows per chunk of a stage.
 pub const CHUNK: usize = 32;
 
+/// Most worker threads of a crowd or a build.
+pub const MAX_THREADS: usize = 256;
+
 /// Declares a typed `u32` index: `index! { /// doc pub struct Row; }`.
 #[macro_export]
 macro_rules! index {

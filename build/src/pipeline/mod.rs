@@ -31,8 +31,7 @@ use crate::voxel::volumes::ConvexVolume;
 
 /// Most tiles of one build (2^20).
 pub const MAX_TILES: u64 = 1 << 20;
-/// Most worker threads of a build, as of a crowd.
-pub const MAX_THREADS: usize = 256;
+pub use throng_soa::table::MAX_THREADS;
 
 /// Why a build stopped. Nothing was built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use throng::{DVec3, MAX_AGENTS, levels};
+use throng::{DVec3, MAX_AGENTS, MAX_THREADS, levels};
 
 use settings::SettingsArgs;
 use values::{length, point, seconds, side, whole};
@@ -139,7 +139,7 @@ pub(crate) struct InfoArgs {
 pub(crate) struct SourceArgs {
     /// Worker threads up to 256, 0 for all cores; results do not depend on it
     #[arg(short, long, default_value_t = 0, value_name = "T",
-        value_parser = whole(0, MAX_THREADS), allow_negative_numbers = true)]
+        value_parser = whole(0, MAX_THREADS as u32), allow_negative_numbers = true)]
     pub(crate) threads: u32,
     /// Seed of a generated level
     #[arg(long, default_value_t = 1, value_name = "K",
@@ -180,8 +180,6 @@ impl SourceArgs {
 const SPACING: f64 = 1.0;
 /// Units of height per grey level unless asked otherwise.
 const RISE: f64 = 0.01;
-/// Most worker threads a crowd takes.
-const MAX_THREADS: u32 = 256;
 
 /// Help of a LEVEL argument.
 fn level_help(what: &str) -> String {

@@ -142,9 +142,9 @@ pub(crate) fn load(
     if is_generated {
         grid_only(false)?;
     }
-    if let Some(soup) = levels::generate(name, size, args.seed) {
+    if let Some((soup, links)) = levels::generate_with_links(name, size, args.seed) {
         let source = format!("generated, {size} x {size} units, seed {}", args.seed);
-        settings.off_mesh_links = levels::off_mesh_links(name, size, args.seed);
+        settings.off_mesh_links = links;
         let level = build(name, source, &soup, args, settings)?;
         return Ok(Level {
             size: Some(size),

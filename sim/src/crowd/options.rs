@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::follower::{FollowerOptions, LARGEST, check_size};
-use crate::workers::MAX_THREADS;
 use throng_query::mesh::{MAX_RADIUS, QueryFilter};
 use throng_soa::bytes::Writer;
 use throng_soa::error::ArgumentError;
+use throng_soa::table::MAX_THREADS;
 
 /// How much an agent does to avoid others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -58,11 +58,24 @@ pub fn generate(name: &str, size: f64, seed: u64) -> Option<Soup> {
     }
 }
 
+/// [`generate`] with the off-mesh links that belong to the level, in one go.
+#[must_use]
+pub fn generate_with_links(
+    name: &str,
+    size: f64,
+    seed: u64,
+) -> Option<(Soup, Vec<OffMeshLinkDefinition>)> {
+    if name == "two_floors" {
+        return Some(two_floors(size, seed));
+    }
+    generate(name, size, seed).map(|soup| (soup, Vec::new()))
+}
+
 /// The off-mesh links of the level called `name`, for
 /// [`NavSettings::off_mesh_links`](crate::NavSettings::off_mesh_links).
 ///
 /// Empty for a level without links (all but `two_floors`) and for a name not in [`NAMES`]. Generates
-/// the level once more and keeps its links.
+/// the level once more and keeps its links: [`generate_with_links`] gives both.
 #[must_use]
 pub fn off_mesh_links(name: &str, size: f64, seed: u64) -> Vec<OffMeshLinkDefinition> {
     match name {
