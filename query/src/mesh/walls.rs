@@ -301,14 +301,35 @@ impl NearestWall {
             hit.distance = self.distance_sq.sqrt();
             let (mut nx, mut nz) = (center.x - hit.point.x, center.z - hit.point.z);
             if nx == 0.0 && nz == 0.0 {
-                let (a, b) = edge_ends(tile, index, hit.edge as usize);
-                (nx, nz) = (a.z - b.z, b.x - a.x);
+                (nx, nz) = inward(tile, index, hit.edge as usize);
+            }
+            // Squares of numbers this small would be 0.
+            let largest = nx.abs().max(nz.abs());
+            if largest < 1e-100 {
+                (nx, nz) = (nx / largest, nz / largest);
             }
             let length = (nx * nx + nz * nz).sqrt();
             hit.normal = DVec3::new(nx / length, 0.0, nz / length);
         }
         hit
     }
+}
+
+/// A vector from an edge to the inside of its polygon, in X/Z. Ends that are one point in the world are
+/// still two in the tile.
+fn inward(tile: &Tile, index: usize, edge: usize) -> (f64, f64) {
+    let (a, b) = edge_ends(tile, index, edge);
+    let (nx, nz) = (a.z - b.z, b.x - a.x);
+    if nx != 0.0 || nz != 0.0 {
+        return (nx, nz);
+    }
+    let ring = tile.poly_vertices(index);
+    let local = |corner: usize| {
+        let [x, _, z] = tile.data().vertices[usize::from(ring[corner % ring.len()])];
+        (f64::from(x), f64::from(z))
+    };
+    let (a, b) = (local(edge), local(edge + 1));
+    (a.1 - b.1, b.0 - a.0)
 }
 
 /// Squared X/Z distance of a box, less what rounding could make of a point on an edge in it.

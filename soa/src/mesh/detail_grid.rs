@@ -156,7 +156,9 @@ impl DetailGrids {
         spans.clear();
         spans.extend(triangles.iter().map(|triangle| grid.span_of(triangle)));
         let listings: usize = spans.iter().map(CellSpan::cells).sum();
-        if listings > MOST_LISTINGS * triangles.len() {
+        // Places in the listings are 32 bits.
+        let all = self.triangles.len() + listings;
+        if listings > MOST_LISTINGS * triangles.len() || all > u32::MAX as usize {
             return;
         }
         self.list(&grid, scratch, listings);
