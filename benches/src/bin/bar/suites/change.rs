@@ -18,8 +18,8 @@ use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
 use throng::{
-    BuildOptions, DVec3, NavMesh, NavSettings, NavTile, Obstacle, PartitionType, QueryFilter, Soup,
-    SplitMix64, TileCache,
+    DVec3, NavMesh, NavSettings, NavTile, Obstacle, PartitionType, QueryFilter, Soup, SplitMix64,
+    TileCache,
 };
 
 const OBSTACLES: usize = 16;
@@ -55,16 +55,41 @@ fn settings() -> NavSettings {
     }
 }
 
+/// A cache of one side, and what it does.
+enum Cache {
+    Ours(Box<TileCache>),
+    #[cfg(feature = "peers")]
+    Peer(crate::peers::tile_cache::DetourTileCache),
+}
+
 fn measure(row: &Row, reps: usize, sides: &[Side]) -> Result<(), String> {
     let soup = scenes::level(row.level)?;
     let bases = bases(&soup, row.count)?;
+    let mut caches = Vec::new();
     for &side in sides {
         match side {
-            Side::Ours => ours(&soup, &bases, reps)?,
+            Side::Ours => caches.push((side, our_cache(&soup)?)),
             #[cfg(feature = "peers")]
-            Side::Peer => peer(&soup, &bases, reps)?,
+            Side::Peer => caches.push((side, peer_cache(&soup)?)),
             #[cfg(not(feature = "peers"))]
             Side::Peer => {}
+        }
+    }
+    // The first round warms.
+    for rep in 0..=reps {
+        for (side, cache) in &mut caches {
+            let mut result = Ok(());
+            let time = milliseconds(|| {
+                result = (0..CYCLES).try_for_each(|_| match cache {
+                    Cache::Ours(cache) => our_cycle(cache, &bases),
+                    #[cfg(feature = "peers")]
+                    Cache::Peer(cache) => peer_cycle(cache, &bases),
+                });
+            });
+            result?;
+            if rep > 0 {
+                say(*side, "cycle_time", time / CYCLES as f64, "ms");
+            }
         }
     }
     Ok(())
@@ -80,39 +105,17 @@ fn bases(soup: &Soup, count: usize) -> Result<Vec<DVec3>, String> {
         .collect())
 }
 
-fn ours(soup: &Soup, bases: &[DVec3], reps: usize) -> Result<(), String> {
+fn our_cache(soup: &Soup) -> Result<Cache, String> {
     let mut built = None;
-    let options = BuildOptions::default();
     let time = milliseconds(|| {
         let (vertices, triangles) = (soup.vertices(), soup.triangles());
-        built = Some(TileCache::build_with(
-            vertices,
-            triangles,
-            &settings(),
-            &options,
-        ));
+        built = Some(TileCache::build(vertices, triangles, &settings()));
     });
-    let mut cache = match built {
-        Some(Ok(cache)) => cache,
-        Some(Err(error)) => return Err(error.to_string()),
-        None => return Err("nothing was built".into()),
-    };
+    let cache = built.ok_or("nothing was built")?;
+    let cache = cache.map_err(|error| error.to_string())?;
     say(Side::Ours, "cache_build_time", time, "ms");
     say(Side::Ours, "polys", cache.poly_count() as f64, "count");
-    // The first round warms.
-    for rep in 0..=reps {
-        let mut result = Ok(());
-        let time = milliseconds(|| {
-            for _ in 0..CYCLES {
-                result = result.clone().and_then(|()| our_cycle(&mut cache, bases));
-            }
-        });
-        result?;
-        if rep > 0 {
-            say(Side::Ours, "cycle_time", time / CYCLES as f64, "ms");
-        }
-    }
-    Ok(())
+    Ok(Cache::Ours(Box::new(cache)))
 }
 
 fn our_cycle(cache: &mut TileCache, bases: &[DVec3]) -> Result<(), String> {
@@ -134,36 +137,29 @@ fn our_cycle(cache: &mut TileCache, bases: &[DVec3]) -> Result<(), String> {
 }
 
 #[cfg(feature = "peers")]
-fn peer(soup: &Soup, bases: &[DVec3], reps: usize) -> Result<(), String> {
+fn peer_cache(soup: &Soup) -> Result<Cache, String> {
     use crate::peers::tile_cache::DetourTileCache;
     let mut built = None;
     let time = milliseconds(|| {
         built = Some(DetourTileCache::new(soup, &settings(), scenes::TILE_CELLS));
     });
-    let mut cache = built.ok_or("nothing was built")??;
+    let cache = built.ok_or("nothing was built")??;
     say(Side::Peer, "cache_build_time", time, "ms");
-    say(
-        Side::Peer,
-        "polys",
-        cache.mesh.extent().polys as f64,
-        "count",
-    );
-    let mut cycle = || -> Result<(), String> {
-        let mut ids = Vec::with_capacity(bases.len());
-        for &base in bases {
-            ids.push(cache.add(base, RADIUS as f32, HEIGHT as f32)?);
-        }
-        ids.into_iter().try_for_each(|id| cache.remove(id))
-    };
-    for rep in 0..=reps {
-        let mut result = Ok(());
-        let time = milliseconds(|| result = (0..CYCLES).try_for_each(|_| cycle()));
-        result?;
-        if rep > 0 {
-            say(Side::Peer, "cycle_time", time / CYCLES as f64, "ms");
-        }
+    let polys = cache.mesh.extent().polys as f64;
+    say(Side::Peer, "polys", polys, "count");
+    Ok(Cache::Peer(cache))
+}
+
+#[cfg(feature = "peers")]
+fn peer_cycle(
+    cache: &mut crate::peers::tile_cache::DetourTileCache,
+    bases: &[DVec3],
+) -> Result<(), String> {
+    let mut ids = Vec::with_capacity(bases.len());
+    for &base in bases {
+        ids.push(cache.add(base, RADIUS as f32, HEIGHT as f32)?);
     }
-    Ok(())
+    ids.into_iter().try_for_each(|id| cache.remove(id))
 }
 
 fn load(row: &Row, reps: usize, sides: &[Side]) -> Result<(), String> {
