@@ -152,7 +152,7 @@ fn heights_of_level_and_gridded_polygons_are_those_of_the_plain_scan() {
         let mut rng = SplitMix64::new(seed);
         for poly in all_polys(&mesh) {
             let (tile, index) = mesh.resolve(poly).unwrap();
-            let large = tile.detail_grids.candidates(index, 0.0, 0.0).is_some();
+            let large = tile.detail_candidates(index, 0.0, 0.0).is_some();
             let (low, high) = (tile.bounds_min[index], tile.bounds_max[index]);
             for _ in 0..20 {
                 let x = rng.range(low.x - 0.1, high.x + 0.1);

@@ -82,7 +82,7 @@ fn assert_same(a: &TiledMesh, b: &TiledMesh) {
         assert_eq!(tile.poly_area, other.poly_area);
         assert_eq!(tile.poly_flags, other.poly_flags);
         assert_eq!(tile.off_mesh_enabled, other.off_mesh_enabled);
-        assert_eq!(tile.tree, other.tree);
+        assert_eq!(tile.tree(), other.tree());
     }
 }
 

@@ -333,7 +333,7 @@ fn is_on_mesh(mesh: &TiledMesh, at: DVec3) -> bool {
     mesh.tiles().any(|(_, tile)| {
         let mut held = false;
         let reach = DVec3::new(1.0, 4.0, 1.0);
-        tile.tree.visit(at - reach, at + reach, |poly| {
+        tile.tree().visit(at - reach, at + reach, |poly| {
             held |= off_surface(tile, poly, at).is_none();
         });
         held

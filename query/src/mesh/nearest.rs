@@ -150,7 +150,7 @@ impl<F: Filter + ?Sized> Search<'_, F> {
         if !self.can_help(tile.tile_min, tile.tile_max) {
             return;
         }
-        let tree = &tile.tree;
+        let tree = tile.tree();
         let mut at = 0;
         while let Some(node) = tree.nodes.get(at) {
             if !self.can_help(node.min, node.max) {

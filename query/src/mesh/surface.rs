@@ -78,10 +78,8 @@ pub fn surface_height(tile: &Tile, poly: usize, x: f64, z: f64) -> f64 {
         return level;
     }
     let triangles = Triangles::of(tile, poly);
-    if let Some(candidates) = tile.detail_grids.candidates(poly, x, z) {
-        let held = candidates
-            .iter()
-            .find_map(|&triangle| triangles.holds(usize::from(triangle), x, z));
+    if let Some(mut candidates) = tile.detail_candidates(poly, x, z) {
+        let held = candidates.find_map(|triangle| triangles.holds(triangle, x, z));
         if let Some(height) = held {
             return height;
         }

@@ -2,6 +2,7 @@
 
 use crate::error::{DataError, DataErrorKind, Location};
 use crate::world::{COORDINATE_LIMIT, DVec3};
+use bytemuck::Pod;
 
 /// A cursor over untrusted bytes.
 #[derive(Clone, Debug)]
@@ -151,6 +152,25 @@ impl<'a> Reader<'a> {
     /// Truncated.
     pub fn f64(&mut self, field: &str) -> Result<f64, DataError> {
         Ok(f64::from_le_bytes(self.array(field)?))
+    }
+
+    /// `count` values that stand one after the other, copied in one go. `from_le` is the values' own
+    /// function of that name; a little-endian machine does not call it.
+    ///
+    /// # Errors
+    /// Truncated.
+    pub fn column<T: Pod>(
+        &mut self,
+        field: &str,
+        count: usize,
+        from_le: impl Fn(T) -> T,
+    ) -> Result<Vec<T>, DataError> {
+        let length = count.saturating_mul(size_of::<T>());
+        let mut column: Vec<T> = bytemuck::pod_collect_to_vec(self.bytes(field, length)?);
+        if cfg!(target_endian = "big") {
+            column.iter_mut().for_each(|value| *value = from_le(*value));
+        }
+        Ok(column)
     }
 
     /// A flag byte that must be 0 or 1.

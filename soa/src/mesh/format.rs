@@ -307,7 +307,7 @@ fn read_tile_from(
     }
     check_body(reader, &counts)?;
     read_body(reader, &counts, &mut data)?;
-    NavTile::create(data, params)
+    NavTile::create_with(data, params, *fingerprint)
         .map_err(|error| reader.error_at(start, &error.field, error.kind, error.problem))
 }
 
@@ -371,39 +371,25 @@ fn read_body(
     ]: &[usize; 6],
     data: &mut TileData,
 ) -> Result<(), DataError> {
-    data.vertices = read_triples(reader, "vertices", vertices)?;
-    data.poly_vertex_counts.reserve_exact(polys);
-    data.poly_areas.reserve_exact(polys);
-    data.poly_flags.reserve_exact(polys);
-    data.detail_meshes.reserve_exact(polys);
-    for b in reader.bytes("polygons", 16 * polys)?.chunks_exact(16) {
-        data.poly_vertex_counts.push(b[0]);
-        data.poly_areas.push(b[1]);
-        data.poly_flags.push(u16::from_le_bytes([b[2], b[3]]));
-        data.detail_meshes.push(DetailMesh {
-            vertex_base: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
-            triangle_base: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
-            vertex_count: u16::from_le_bytes([b[12], b[13]]),
-            triangle_count: u16::from_le_bytes([b[14], b[15]]),
-        });
-    }
-    data.poly_indices = reader
-        .bytes("polygon indices", 2 * indices)?
-        .chunks_exact(2)
-        .map(|b| u16::from_le_bytes([b[0], b[1]]))
-        .collect();
-    data.edge_neighbors = reader
-        .bytes("edge neighbours", 4 * indices)?
-        .chunks_exact(4)
-        .map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect();
+    let triple = |v: [f32; 3]| v.map(|c| f32::from_bits(u32::from_le(c.to_bits())));
+    data.vertices = reader.column("vertices", vertices, triple)?;
+    let records = reader.bytes("polygons", 16 * polys)?.chunks_exact(16);
+    data.poly_vertex_counts = records.clone().map(|b| b[0]).collect();
+    data.poly_areas = records.clone().map(|b| b[1]).collect();
+    let flags = records.clone().map(|b| u16::from_le_bytes([b[2], b[3]]));
+    data.poly_flags = flags.collect();
+    let detail = records.map(|b| DetailMesh {
+        vertex_base: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+        triangle_base: u32::from_le_bytes([b[8], b[9], b[10], b[11]]),
+        vertex_count: u16::from_le_bytes([b[12], b[13]]),
+        triangle_count: u16::from_le_bytes([b[14], b[15]]),
+    });
+    data.detail_meshes = detail.collect();
+    data.poly_indices = reader.column("polygon indices", indices, u16::from_le)?;
+    data.edge_neighbors = reader.column("edge neighbours", indices, i32::from_le)?;
     data.edge_portal_sides = reader.bytes("edge portal sides", indices)?.to_vec();
-    data.detail_vertices = read_triples(reader, "detail vertices", detail_vertices)?;
-    data.detail_triangles = reader
-        .bytes("detail triangles", 4 * detail_triangles)?
-        .chunks_exact(4)
-        .map(|b| [b[0], b[1], b[2], b[3]])
-        .collect();
+    data.detail_vertices = reader.column("detail vertices", detail_vertices, triple)?;
+    data.detail_triangles = reader.column("detail triangles", detail_triangles, |t| t)?;
     for _ in 0..links {
         data.off_mesh_links.push(OffMeshLink {
             start: read_triple(reader, "off-mesh start")?,
@@ -420,17 +406,4 @@ fn read_body(
 
 fn read_triple(reader: &mut Reader<'_>, field: &str) -> Result<[f32; 3], DataError> {
     Ok([reader.f32(field)?, reader.f32(field)?, reader.f32(field)?])
-}
-
-fn read_triples(
-    reader: &mut Reader<'_>,
-    field: &str,
-    count: usize,
-) -> Result<Vec<[f32; 3]>, DataError> {
-    let float = |b: &[u8]| f32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-    Ok(reader
-        .bytes(field, 12 * count)?
-        .chunks_exact(12)
-        .map(|b| [float(&b[..4]), float(&b[4..8]), float(&b[8..])])
-        .collect())
 }

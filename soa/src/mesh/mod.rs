@@ -22,7 +22,7 @@ mod tree;
 mod validate;
 
 pub use data::{DetailMesh, NO_PORTAL, OffMeshLink, TileData};
-pub use detail_grid::DetailGrids;
+pub use detail_grid::Candidates;
 pub use library::{CONTENT_ID_LENGTH, TileLibrary};
 pub use mesh_edit::MeshEditError;
 pub use off_mesh_ways::OffMeshWay;

@@ -8,10 +8,11 @@
 mod link_ends;
 mod off_mesh;
 
-use super::data::{NO_PORTAL, TileData};
+use super::data::TileData;
 use super::poly_ref::PolyRef;
 use super::tile::{NavTile, Tile};
 use super::tiled::TiledMesh;
+use super::validate::{ends_of, portals_of};
 use crate::world::DVec3;
 use off_mesh::AttachedLinks;
 
@@ -68,6 +69,9 @@ pub struct OffMeshEnds {
 /// A portal edge of a tile, prepared for matching.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortalEdge {
+    /// The stretch of the boundary it covers.
+    low: f64,
+    high: f64,
     poly: u32,
     edge: u8,
     side: u8,
@@ -78,14 +82,6 @@ pub(super) struct PortalEdge {
 }
 
 impl PortalEdge {
-    fn low(&self) -> f64 {
-        self.u[0].min(self.u[1])
-    }
-
-    fn high(&self) -> f64 {
-        self.u[0].max(self.u[1])
-    }
-
     fn fraction(&self, u: f64) -> f64 {
         (u - self.u[0]) / (self.u[1] - self.u[0])
     }
@@ -114,25 +110,22 @@ impl TilePortals {
 pub(super) fn portal_edges(data: &TileData, first: &[u32]) -> TilePortals {
     let mut edges = Vec::new();
     let mut counts = [0_u32; 5];
-    for poly in 0..data.poly_vertex_counts.len() {
-        let range = first[poly] as usize..first[poly + 1] as usize;
-        let ring = &data.poly_indices[range.clone()];
-        for (i, &side) in data.edge_portal_sides[range].iter().enumerate() {
-            if side == NO_PORTAL {
-                continue;
-            }
-            let a = data.vertices[usize::from(ring[i])];
-            let b = data.vertices[usize::from(ring[(i + 1) % ring.len()])];
-            let along = if side == 0 || side == 2 { 2 } else { 0 };
-            counts[usize::from(side) + 1] += 1;
-            edges.push(PortalEdge {
-                poly: poly as u32,
-                edge: i as u8,
-                side,
-                u: [f64::from(a[along]), f64::from(b[along])],
-                y: [f64::from(a[1]), f64::from(b[1])],
-            });
-        }
+    for (poly, edge) in portals_of(data, first) {
+        let side = data.edge_portal_sides[edge];
+        let [a, b] =
+            ends_of(data, first, poly, edge).map(|index| data.vertices[usize::from(index)]);
+        let along = if side == 0 || side == 2 { 2 } else { 0 };
+        let u = [f64::from(a[along]), f64::from(b[along])];
+        counts[usize::from(side) + 1] += 1;
+        edges.push(PortalEdge {
+            low: u[0].min(u[1]),
+            high: u[0].max(u[1]),
+            poly: poly as u32,
+            edge: (edge - first[poly] as usize) as u8,
+            side,
+            u,
+            y: [f64::from(a[1]), f64::from(b[1])],
+        });
     }
     // Stable: the order within a side stays.
     edges.sort_by_key(|portal| portal.side);
@@ -235,8 +228,9 @@ pub(super) fn restitch_all(mesh: &mut TiledMesh) {
 }
 
 fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &AttachedLinks) {
+    let mut links: Vec<(u32, Link)> = Vec::new();
     for &slot in slots {
-        let mut links: Vec<(u32, Link)> = Vec::new();
+        links.clear();
         let Some(tile) = mesh.tile(slot) else {
             continue;
         };
@@ -257,7 +251,7 @@ fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &AttachedLinks) {
             tile.link_first[poly + 1] += tile.link_first[poly];
         }
         tile.links.clear();
-        tile.links.extend(links.into_iter().map(|(_, link)| link));
+        tile.links.extend(links.iter().map(|&(_, link)| link));
     }
 }
 
@@ -265,14 +259,12 @@ fn portal_links(mesh: &TiledMesh, tile: &Tile, links: &mut Vec<(u32, Link)>) {
     let climb = f64::from(mesh.params().walkable_climb);
     let (x, z) = (tile.data().tile_x, tile.data().tile_z);
     for (side, place) in beside(x, z).into_iter().enumerate() {
-        let Some((nx, nz)) = place else {
+        let portals = tile.portals.of_side(side);
+        let Some((nx, nz)) = place.filter(|_| !portals.is_empty()) else {
             continue;
         };
         let neighbors = mesh.column(nx, nz);
-        if neighbors.is_empty() {
-            continue;
-        }
-        for portal in tile.portals.of_side(side) {
+        for portal in portals {
             for &slot in neighbors {
                 let Some(other) = mesh.tile(slot) else {
                     continue;
@@ -306,11 +298,12 @@ fn shared_range(
     b_origin_y: f64,
     climb: f64,
 ) -> Option<(u8, u8)> {
-    let low = a.low().max(b.low());
-    let high = a.high().min(b.high());
-    if high <= low {
+    // Most pairs are told apart here.
+    if a.high <= b.low || b.high <= a.low {
         return None;
     }
+    let low = a.low.max(b.low);
+    let high = a.high.min(b.high);
     for u in [low, high] {
         let ya = a.world_height(a_origin_y, a.fraction(u));
         let yb = b.world_height(b_origin_y, b.fraction(u));

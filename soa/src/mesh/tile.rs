@@ -1,7 +1,7 @@
 //! Tiles: [`NavTile`], validated and immutable, and [`Tile`], a mesh's own copy of one.
 //!
-//! A `NavTile` carries the columns derived from its geometry alone (world positions, boxes, the
-//! tree, the detail grids). A `Tile` shares it and adds what a run may change (areas, flags, link
+//! A `NavTile` carries the columns derived from its geometry alone: world positions and boxes; the tree
+//! and the detail grids when a search first asks for them. A `Tile` shares it and adds what a run may change (areas, flags, link
 //! switches) and what stitching derives from the neighbours (links). Derived columns are never
 //! saved.
 
@@ -9,7 +9,7 @@ use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
 use super::data::TileData;
-use super::detail_grid::DetailGrids;
+use super::detail_grid::{Candidates, DetailGrids, MIN_TRIANGLES};
 use super::format;
 use super::params::MeshParams;
 use super::stitch::{Link, TilePortals, portal_edges};
@@ -39,13 +39,9 @@ pub struct TileGeometry {
     pub tile_min: DVec3,
     /// High corner over all polygons.
     pub tile_max: DVec3,
-    /// Hierarchy over the polygon boxes.
-    pub tree: PolyTree,
     /// The height of each polygon whose corners, those of its detail among them, all lie at one
     /// height; NaN for the others.
     pub level_height: Vec<f64>,
-    /// Lookup grids over large detail meshes that are not level.
-    pub detail_grids: DetailGrids,
 }
 
 /// A validated tile and the columns derived from it. Immutable; cheap to share. The columns are
@@ -54,9 +50,11 @@ pub struct TileGeometry {
 pub struct NavTile {
     data: TileData,
     fingerprint: [u8; 16],
-    /// Computed when first asked for.
-    content_id: OnceLock<[u8; 32]>,
     geometry: TileGeometry,
+    // What is computed when first asked for. Many tiles of a large world never are.
+    content_id: OnceLock<[u8; 32]>,
+    tree: OnceLock<PolyTree>,
+    detail_grids: OnceLock<DetailGrids>,
     pub(super) portals: TilePortals,
 }
 
@@ -75,12 +73,25 @@ impl NavTile {
     /// # Errors
     /// Names the polygon, edge or array that breaks a rule.
     pub fn create(data: TileData, params: &MeshParams) -> Result<Self, DataError> {
-        let mut poly_first = Vec::new();
-        check_tile(&data, params, &mut poly_first)?;
-        Ok(Self::derive(data, params, poly_first))
+        Self::create_with(data, params, params.fingerprint())
     }
 
-    fn derive(data: TileData, params: &MeshParams, poly_first: Vec<u32>) -> Self {
+    /// [`NavTile::create`] with the fingerprint of `params` at hand.
+    pub(super) fn create_with(
+        data: TileData,
+        params: &MeshParams,
+        fingerprint: [u8; 16],
+    ) -> Result<Self, DataError> {
+        let poly_first = check_tile(&data, params)?;
+        Ok(Self::derive(data, params, fingerprint, poly_first))
+    }
+
+    fn derive(
+        data: TileData,
+        params: &MeshParams,
+        fingerprint: [u8; 16],
+        poly_first: Vec<u32>,
+    ) -> Self {
         let origin = DVec3::new(
             params.tile_origin_x(data.tile_x),
             data.origin_y,
@@ -96,22 +107,26 @@ impl NavTile {
         let mut bounds_min = Vec::with_capacity(polys);
         let mut bounds_max = Vec::with_capacity(polys);
         let (mut tile_min, mut tile_max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        for poly in 0..polys {
+        let mut rest = &ring[..];
+        for &count in &data.poly_vertex_counts {
+            let corners;
+            (corners, rest) = rest.split_at(usize::from(count));
             let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-            for &point in &ring[poly_first[poly] as usize..poly_first[poly + 1] as usize] {
-                low = low.min(point);
-                high = high.max(point);
+            for &corner in corners {
+                low = low.min(corner);
+                high = high.max(corner);
             }
             tile_min = tile_min.min(low);
             tile_max = tile_max.max(high);
             bounds_min.push(low);
             bounds_max.push(high);
         }
-        let tree = PolyTree::build(&bounds_min, &bounds_max);
-        let portals = portal_edges(&data, &poly_first);
         let mut tile = Self {
-            fingerprint: params.fingerprint(),
+            fingerprint,
             content_id: OnceLock::new(),
+            tree: OnceLock::new(),
+            detail_grids: OnceLock::new(),
+            portals: portal_edges(&data, &poly_first),
             geometry: TileGeometry {
                 origin,
                 poly_first,
@@ -121,11 +136,8 @@ impl NavTile {
                 bounds_max,
                 tile_min,
                 tile_max,
-                tree,
                 level_height: Vec::new(),
-                detail_grids: DetailGrids::default(),
             },
-            portals,
             data,
         };
         // Where polygons share detail vertices, looking at each one's could take the product of the two
@@ -137,24 +149,26 @@ impl NavTile {
         } else {
             vec![f64::NAN; polys]
         };
-        let level = &tile.level_height;
-        tile.geometry.detail_grids = DetailGrids::build(
-            &tile.data,
-            |poly| !level[poly].is_nan(),
-            |poly, triangle, corner| tile.detail_corner(poly, triangle, corner),
-        );
         tile
+    }
+
+    /// The polygon's extra detail vertices.
+    fn detail_vertices_of(&self, poly: usize) -> &[[f32; 3]] {
+        let mesh = self.data.detail_meshes[poly];
+        &self.data.detail_vertices[mesh.vertex_base as usize..][..usize::from(mesh.vertex_count)]
     }
 
     /// The one height of a polygon's corners, or NaN. Interpolated between equal heights, that is the
     /// height everywhere, to the bit; but a negative zero could become a positive one, so that is no
     /// level.
     fn find_level(&self, poly: usize) -> f64 {
-        let mesh = self.data.detail_meshes[poly];
-        let (first, count) = (mesh.vertex_base as usize, usize::from(mesh.vertex_count));
-        let extra = &self.data.detail_vertices[first..first + count];
+        let (low, high) = (self.bounds_min[poly].y, self.bounds_max[poly].y);
+        if low != high {
+            return f64::NAN;
+        }
         let ring = self.poly_ring(poly).iter().map(|corner| corner.y);
-        let mut heights = ring.chain(extra.iter().map(|&local| to_world(self.origin, local).y));
+        let extra = self.detail_vertices_of(poly).iter();
+        let mut heights = ring.chain(extra.map(|&local| to_world(self.origin, local).y));
         let level = heights.next().unwrap_or(f64::NAN);
         let same = heights.all(|height| height.to_bits() == level.to_bits());
         if same && level.to_bits() != (-0.0_f64).to_bits() {
@@ -222,6 +236,41 @@ impl NavTile {
         *self
             .content_id
             .get_or_init(|| sha256(&format::tile_bytes(self)))
+    }
+
+    /// Hierarchy over the polygon boxes. The first call builds it, `O(n log n)`; later ones are free.
+    #[inline]
+    #[must_use]
+    pub fn tree(&self) -> &PolyTree {
+        self.tree
+            .get_or_init(|| PolyTree::build(&self.bounds_min, &self.bounds_max))
+    }
+
+    /// The detail triangles of `poly` that can hold the world point (x, z), in their order; `None` when
+    /// all must be looked at. The first call for a polygon with many triangles builds the tile's lookup
+    /// grids, linear in its triangles.
+    #[inline]
+    #[must_use]
+    pub fn detail_candidates(&self, poly: usize, x: f64, z: f64) -> Option<Candidates<'_>> {
+        if self.data.detail_meshes.get(poly)?.triangle_count < MIN_TRIANGLES {
+            return None;
+        }
+        let grids = self.detail_grids.get_or_init(|| self.build_detail_grids());
+        grids.candidates(poly, x, z)
+    }
+
+    #[cold]
+    fn build_detail_grids(&self) -> DetailGrids {
+        DetailGrids::build(
+            &self.data,
+            |poly| !self.level_height[poly].is_nan(),
+            |poly, points| {
+                let extra = self.detail_vertices_of(poly).iter();
+                let extra = extra.map(|&local| to_world(self.origin, local));
+                let corners = self.poly_ring(poly).iter().copied().chain(extra);
+                points.extend(corners.map(|corner| [corner.x, corner.z]));
+            },
+        )
     }
 
     /// Number of polygons.

@@ -1,11 +1,13 @@
 //! Bounding-volume hierarchy over the polygons of a tile: decides which polygons a question looks
 //! at, never the answer.
 //!
-//! Built top down: the longest axis of the node's box is split at the median of the polygon
-//! centres (polygon index on ties) until a node holds at most four. Nodes are stored depth first
-//! with a skip index, so a traversal is one forward walk without a stack.
+//! Polygons are parted top down: across the longest axis of the place they lie in, at the median of
+//! their centres (polygon index on ties), until a node holds at most four; a half's place is its
+//! parent's up to the cut. Then boxes grow bottom up. Nodes are stored depth first with a skip index, so
+//! a traversal is one forward walk without a stack.
 
 use crate::world::DVec3;
+use std::ops::Range;
 
 const LEAF: usize = 4;
 
@@ -33,68 +35,47 @@ pub struct PolyTree {
     pub order: Vec<u32>,
 }
 
+/// Where the polygons of a node lie, about: it chooses the axis, no box is made of it. Counted from the
+/// low corner of all.
+#[derive(Clone, Copy)]
+struct Place {
+    low: [f32; 3],
+    high: [f32; 3],
+}
+
 impl PolyTree {
-    /// Builds the hierarchy over polygon boxes.
+    /// Builds the hierarchy over polygon boxes. `O(n log n)`.
     #[must_use]
     pub fn build(min: &[DVec3], max: &[DVec3]) -> Self {
-        let mut tree = Self {
-            nodes: Vec::with_capacity(min.len()),
-            order: (0..min.len() as u32).collect(),
+        let polys = min.len().min(max.len());
+        let mut builder = Builder {
+            min,
+            max,
+            centers: Vec::with_capacity(polys),
+            keys: Vec::with_capacity(polys),
+            nodes: Vec::with_capacity(polys),
+            order: (0..polys as u32).collect(),
         };
-        if !min.is_empty() {
-            tree.split(min, max, &mut Vec::with_capacity(min.len()), 0, min.len());
-        }
-        tree
-    }
-
-    /// Appends the node over the places `first..end` of the order and those beneath it.
-    fn split(
-        &mut self,
-        min: &[DVec3],
-        max: &[DVec3],
-        keys: &mut Vec<(i64, u32)>,
-        first: usize,
-        end: usize,
-    ) {
-        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        for &poly in &self.order[first..end] {
-            low = low.min(min[poly as usize]);
-            high = high.max(max[poly as usize]);
-        }
-        let node = self.nodes.len();
-        let leaf = end - first <= LEAF;
-        self.nodes.push(TreeNode {
-            min: low,
-            max: high,
-            first: first as u32,
-            count: if leaf { (end - first) as u32 } else { 0 },
-            skip: 0,
-        });
-        if !leaf {
+        if polys > 0 {
+            let (low, high) = builder.box_over(0..polys);
+            builder
+                .centers
+                .extend(min.iter().zip(max).map(|(&min, &max)| {
+                    let center = (min - low) + (max - low);
+                    let bits = |value: f64| (value as f32).to_bits();
+                    [bits(center.x), bits(center.y), bits(center.z)]
+                }));
             let size = high - low;
-            let axis = if size.x >= size.y && size.x >= size.z {
-                0
-            } else if size.z >= size.y {
-                2
-            } else {
-                1
+            let place = Place {
+                low: [0.0; 3],
+                high: [size.x as f32, size.y as f32, size.z as f32],
             };
-            let order = &mut self.order[first..end];
-            keys.clear();
-            keys.extend(order.iter().map(|&poly| {
-                let center = min[poly as usize][axis] + max[poly as usize][axis];
-                (in_order(center), poly)
-            }));
-            let half = (end - first) / 2;
-            keys.select_nth_unstable(half);
-            for (place, &(_, poly)) in order.iter_mut().zip(&*keys) {
-                *place = poly;
-            }
-            let middle = first + half;
-            self.split(min, max, keys, first, middle);
-            self.split(min, max, keys, middle, end);
+            builder.split(place, 0..polys);
         }
-        self.nodes[node].skip = self.nodes.len() as u32;
+        Self {
+            nodes: builder.nodes,
+            order: builder.order,
+        }
     }
 
     /// Calls `visit` with every polygon whose leaf box meets the box `min..=max`.
@@ -123,10 +104,83 @@ impl PolyTree {
     }
 }
 
-/// A number that compares as [`f64::total_cmp`] does.
-fn in_order(value: f64) -> i64 {
-    let bits = value.to_bits() as i64;
-    bits ^ (((bits >> 63) as u64) >> 1) as i64
+struct Builder<'b> {
+    min: &'b [DVec3],
+    max: &'b [DVec3],
+    /// Bits of twice the centre of each polygon's box, counted from the low corner of all: float32s
+    /// that are not negative, whose bits stand in their order.
+    centers: Vec<[u32; 3]>,
+    keys: Vec<u64>,
+    nodes: Vec<TreeNode>,
+    order: Vec<u32>,
+}
+
+impl Builder<'_> {
+    /// Appends the node over the entries `range` of the order and those beneath it.
+    fn split(&mut self, place: Place, range: Range<usize>) {
+        let node = self.nodes.len();
+        let leaf = range.len() <= LEAF;
+        self.nodes.push(TreeNode {
+            min: DVec3::ZERO,
+            max: DVec3::ZERO,
+            first: range.start as u32,
+            count: if leaf { range.len() as u32 } else { 0 },
+            skip: 0,
+        });
+        let bounds = if leaf {
+            self.box_over(range)
+        } else {
+            let middle = range.start + range.len() / 2;
+            let [before, after] = self.part(place, range.clone());
+            self.split(before, range.start..middle);
+            let second = self.nodes.len();
+            self.split(after, middle..range.end);
+            let (a, b) = (&self.nodes[node + 1], &self.nodes[second]);
+            (a.min.min(b.min), a.max.max(b.max))
+        };
+        let skip = self.nodes.len() as u32;
+        let node = &mut self.nodes[node];
+        (node.min, node.max, node.skip) = (bounds.0, bounds.1, skip);
+    }
+
+    /// Brings the half with the lower centres, seen along the place's longest axis, to the front. The
+    /// halves' places.
+    fn part(&mut self, place: Place, range: Range<usize>) -> [Place; 2] {
+        let size = |axis: usize| place.high[axis] - place.low[axis];
+        let axis = if size(0) >= size(1) && size(0) >= size(2) {
+            0
+        } else if size(2) >= size(1) {
+            2
+        } else {
+            1
+        };
+        let order = &mut self.order[range];
+        self.keys.clear();
+        self.keys.extend(order.iter().map(|&poly| {
+            let center = self.centers[poly as usize][axis];
+            u64::from(center) << 32 | u64::from(poly)
+        }));
+        let half = order.len() / 2;
+        let (_, &mut median, _) = self.keys.select_nth_unstable(half);
+        for (entry, &key) in order.iter_mut().zip(&self.keys) {
+            *entry = key as u32;
+        }
+        let cut = f32::from_bits((median >> 32) as u32) * 0.5;
+        let (mut before, mut after) = (place, place);
+        before.high[axis] = cut;
+        after.low[axis] = cut;
+        [before, after]
+    }
+
+    /// The box over the boxes of some entries of the order.
+    fn box_over(&self, range: Range<usize>) -> (DVec3, DVec3) {
+        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        for &poly in &self.order[range] {
+            low = low.min(self.min[poly as usize]);
+            high = high.max(self.max[poly as usize]);
+        }
+        (low, high)
+    }
 }
 
 #[cfg(test)]

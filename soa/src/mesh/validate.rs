@@ -1,7 +1,10 @@
 //! The rules a tile obeys. In: arrays from anywhere. Out: nothing, or the first rule broken, with
 //! the polygon, edge or array that breaks it.
 
-use super::data::{NO_PORTAL, TileData};
+mod edges;
+mod vertices;
+
+use super::data::TileData;
 use super::params::{MAX_LAYER, MeshParams};
 use super::poly_ref::MAX_POLYS;
 use std::ops::Range;
@@ -9,27 +12,30 @@ use std::ops::Range;
 use crate::error::{DataError, DataErrorKind, Location};
 use crate::predicates::orient2d;
 use crate::world::is_coordinate;
+use edges::check_edges;
+use vertices::check_vertices;
+
+pub(super) use edges::{ends_of, portals_of};
 
 const MAX_VERTICES: usize = 65_536;
-/// Smallest X or Z magnitude other than 0: keeps the exact predicates clear of underflow.
-const MIN_MAGNITUDE: f32 = 1e-30;
 
-/// Checks every rule, cheapest first. `first` receives the prefix offsets of the polygons.
-pub(super) fn check_tile(
-    data: &TileData,
-    params: &MeshParams,
-    first: &mut Vec<u32>,
-) -> Result<(), DataError> {
+/// Checks every rule, cheapest first. The prefix offsets of the polygons into the edge columns.
+pub(super) fn check_tile(data: &TileData, params: &MeshParams) -> Result<Vec<u32>, DataError> {
     check_position(data, params)?;
-    check_lengths(data, params, first)?;
+    let first = check_lengths(data, params)?;
     check_vertices(data, params)?;
     let corners = RangeMax::of_corners(data);
+    let sound = areas_and_indices_are_sound(data);
     for poly in 0..data.poly_vertex_counts.len() {
-        check_polygon(data, first, poly)?;
+        let ring = &data.poly_indices[first[poly] as usize..first[poly + 1] as usize];
+        if !(sound && is_strictly_convex(data, ring)) {
+            check_polygon(data, ring, poly)?;
+        }
         check_detail(data, &corners, poly)?;
     }
-    check_edges(data, params, first)?;
-    check_off_mesh(data, params)
+    check_edges(data, params, &first)?;
+    check_off_mesh(data, params)?;
+    Ok(first)
 }
 
 fn refuse(field: impl Into<String>, problem: impl Into<String>) -> DataError {
@@ -64,11 +70,7 @@ fn check_position(data: &TileData, params: &MeshParams) -> Result<(), DataError>
     Ok(())
 }
 
-fn check_lengths(
-    data: &TileData,
-    params: &MeshParams,
-    first: &mut Vec<u32>,
-) -> Result<(), DataError> {
+fn check_lengths(data: &TileData, params: &MeshParams) -> Result<Vec<u32>, DataError> {
     let polys = data.poly_vertex_counts.len();
     let limit = |name: &str, value: usize, most: usize| {
         if value <= most {
@@ -78,8 +80,7 @@ fn check_lengths(
     };
     limit("vertices", data.vertices.len(), MAX_VERTICES)?;
     limit("polygons", polys, MAX_POLYS as usize)?;
-    first.clear();
-    first.reserve(polys + 1);
+    let mut first = Vec::with_capacity(polys + 1);
     let mut total = 0_u32;
     first.push(0);
     for (poly, &count) in data.poly_vertex_counts.iter().enumerate() {
@@ -114,52 +115,27 @@ fn check_lengths(
             ));
         }
     }
-    Ok(())
+    Ok(first)
 }
 
-fn check_vertices(data: &TileData, params: &MeshParams) -> Result<(), DataError> {
-    let size = params.tile_size as f32;
-    let (low, high) = (-size, 2.0 * size);
-    let tall = params.max_local_extent();
-    let origin_x = params.tile_origin_x(data.tile_x);
-    let origin_z = params.tile_origin_z(data.tile_z);
-    for (name, points) in [
-        ("vertex", &data.vertices),
-        ("detail vertex", &data.detail_vertices),
-    ] {
-        for (index, &[x, y, z]) in points.iter().enumerate() {
-            let inside = |v: f32| (low..=high).contains(&v);
-            let normal = |v: f32| v == 0.0 || v.abs() >= MIN_MAGNITUDE;
-            if !(inside(x) && inside(z) && f64::from(y).abs() <= tall) {
-                return Err(refuse(
-                    format!("{name} {index}"),
-                    format!("({x}, {y}, {z}) is outside the tile's reach"),
-                ));
-            }
-            if !(normal(x) && normal(z)) {
-                return Err(refuse(
-                    format!("{name} {index}"),
-                    format!("({x}, {y}, {z}) has a coordinate below 1e-30 that is not 0"),
-                ));
-            }
-            let world = [
-                origin_x + f64::from(x),
-                data.origin_y + f64::from(y),
-                origin_z + f64::from(z),
-            ];
-            if !world.into_iter().all(is_coordinate) {
-                return Err(refuse(
-                    format!("{name} {index}"),
-                    format!("lies at {world:?}; world coordinates stay inside ±2^21"),
-                ));
-            }
-        }
-    }
-    Ok(())
+/// Whether no polygon has an area or names a vertex that cannot be.
+fn areas_and_indices_are_sound(data: &TileData) -> bool {
+    let area = data.poly_areas.iter().fold(0, |most, &area| most.max(area));
+    let index = data
+        .poly_indices
+        .iter()
+        .fold(0, |most, &index| most.max(index));
+    area <= 63 && usize::from(index) < data.vertices.len()
 }
 
-fn check_polygon(data: &TileData, first: &[u32], poly: usize) -> Result<(), DataError> {
-    let ring = &data.poly_indices[first[poly] as usize..first[poly + 1] as usize];
+/// Seen from above.
+#[inline]
+fn plan_of(data: &TileData, index: u16) -> [f64; 2] {
+    let [x, _, z] = data.vertices[usize::from(index)];
+    [f64::from(x), f64::from(z)]
+}
+
+fn check_polygon(data: &TileData, ring: &[u16], poly: usize) -> Result<(), DataError> {
     let name = || format!("polygon {poly}");
     if data.poly_areas[poly] > 63 {
         return Err(refuse(
@@ -167,20 +143,19 @@ fn check_polygon(data: &TileData, first: &[u32], poly: usize) -> Result<(), Data
             format!("has area {}; areas are 0 to 63", data.poly_areas[poly]),
         ));
     }
-    let mut points = [[0.0_f64; 2]; 16];
-    for (i, &index) in ring.iter().enumerate() {
-        let Some(&[x, _, z]) = data.vertices.get(usize::from(index)) else {
-            return Err(refuse(
-                name(),
-                format!("names vertex {index} of {}", data.vertices.len()),
-            ));
-        };
-        points[i] = [f64::from(x), f64::from(z)];
+    if let Some(index) = ring
+        .iter()
+        .find(|&&i| usize::from(i) >= data.vertices.len())
+    {
+        return Err(refuse(
+            name(),
+            format!("names vertex {index} of {}", data.vertices.len()),
+        ));
     }
-    let points = &points[..ring.len()];
-    if is_strictly_convex(points) {
+    if is_strictly_convex(data, ring) {
         return Ok(());
     }
+    let points: Vec<[f64; 2]> = ring.iter().map(|&index| plan_of(data, index)).collect();
     for (i, index) in ring.iter().enumerate() {
         if ring[..i].contains(index) {
             return Err(refuse(name(), format!("names vertex {index} twice")));
@@ -218,29 +193,34 @@ fn check_polygon(data: &TileData, first: &[u32], poly: usize) -> Result<(), Data
 }
 
 /// Whether a ring turns left at every corner and goes round once. Most polygons do, and then no vertex
-/// lies right of any edge; the others need a look at every pair. Going round, a ring changes its
-/// direction along X twice per turn: how often it does says how often it goes round.
-fn is_strictly_convex(points: &[[f64; 2]]) -> bool {
-    let [.., b, c] = points else {
+/// lies right of any edge; the others need a look at every pair. Turning left by less than a half turn at
+/// each corner, a ring begins to go along +X once per turn.
+fn is_strictly_convex(data: &TileData, ring: &[u16]) -> bool {
+    let [.., b, c] = *ring else {
         return false;
     };
-    let (mut a, mut b) = (*b, *c);
-    let (mut changes, mut forward) = (0, None);
-    let mut first_forward = None;
-    for &c in points {
-        if orient2d(a, b, c) <= 0.0 {
-            return false;
-        }
-        if c[0] != b[0] {
-            let ahead = c[0] > b[0];
-            changes += u32::from(forward.is_some_and(|before| before != ahead));
-            forward = Some(ahead);
-            first_forward = first_forward.or(forward);
-        }
-        (a, b) = (b, c);
+    let ([ax, az], [mut bx, mut bz]) = (plan_of(data, b), plan_of(data, c));
+    let (mut before_x, mut before_z) = (bx - ax, bz - az);
+    let (mut surely, mut turns) = (true, 0);
+    for &index in ring {
+        let [cx, cz] = plan_of(data, index);
+        let (after_x, after_z) = (cx - bx, cz - bz);
+        let (left, right) = (before_x * after_z, before_z * after_x);
+        surely &= left - right > TURN_ERROR * (left.abs() + right.abs());
+        turns += u32::from((before_x <= 0.0) & (after_x > 0.0));
+        (bx, bz, before_x, before_z) = (cx, cz, after_x, after_z);
     }
-    changes += u32::from(forward != first_forward);
-    changes == 2
+    turns == 1 && (surely || turns_left_everywhere(data, ring))
+}
+
+/// A difference of two products of differences has the sign of the true one when it is larger than this
+/// times the sum of the products' sizes: Shewchuk's (3 + 16e)e, e = 2^-53.
+const TURN_ERROR: f64 = 3.330_669_073_875_471_6e-16;
+
+#[cold]
+fn turns_left_everywhere(data: &TileData, ring: &[u16]) -> bool {
+    let corner = |i: usize| plan_of(data, ring[i % ring.len()]);
+    (0..ring.len()).all(|i| orient2d(corner(i), corner(i + 1), corner(i + 2)) > 0.0)
 }
 
 fn check_detail(data: &TileData, largest: &RangeMax<'_>, poly: usize) -> Result<(), DataError> {
@@ -275,8 +255,8 @@ struct RangeMax<'t> {
     levels: Vec<Vec<u8>>,
 }
 
-fn largest_corner(t: &[u8; 4]) -> u8 {
-    t[0].max(t[1]).max(t[2])
+fn largest_corner([a, b, c, _]: &[u8; 4]) -> u8 {
+    *a.max(b).max(c)
 }
 
 impl<'t> RangeMax<'t> {
@@ -303,88 +283,20 @@ impl<'t> RangeMax<'t> {
         Self { triangles, levels }
     }
 
-    /// The largest of `run`, which lies inside the array; `None` for an empty run.
+    /// The largest of `run`, which lies inside the array; an empty run has none, or 0.
     fn over(&self, run: Range<usize>) -> Option<u8> {
         if self.levels.is_empty() {
-            return self.triangles.get(run)?.iter().map(largest_corner).max();
+            let mut most = 0;
+            for &[a, b, c, _] in self.triangles.get(run)? {
+                most = most.max(a).max(b).max(c);
+            }
+            return Some(most);
         }
         let level = run.len().checked_ilog2()? as usize;
         let row = self.levels.get(level)?;
         let (low, high) = (row.get(run.start)?, row.get(run.end - (1 << level))?);
         Some((*low).max(*high))
     }
-}
-
-fn check_edges(data: &TileData, params: &MeshParams, first: &[u32]) -> Result<(), DataError> {
-    let boundary = params.tile_size as f32;
-    for poly in 0..data.poly_vertex_counts.len() {
-        let range = first[poly] as usize..first[poly + 1] as usize;
-        let ring = &data.poly_indices[range.clone()];
-        for i in 0..ring.len() {
-            let name = || format!("polygon {poly} edge {i}");
-            let (a, b) = (ring[i], ring[if i + 1 == ring.len() { 0 } else { i + 1 }]);
-            let neighbor = data.edge_neighbors[range.start + i];
-            let side = data.edge_portal_sides[range.start + i];
-            if neighbor != 0 {
-                if side != NO_PORTAL {
-                    return Err(refuse(name(), "has a neighbour and a portal side"));
-                }
-                check_neighbor(data, first, poly, neighbor, a, b).map_err(|p| refuse(name(), p))?;
-            } else if side != NO_PORTAL {
-                let (p, q) = (data.vertices[usize::from(a)], data.vertices[usize::from(b)]);
-                check_portal(p, q, side, boundary).map_err(|p| refuse(name(), p))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn check_neighbor(
-    data: &TileData,
-    first: &[u32],
-    poly: usize,
-    neighbor: i32,
-    a: u16,
-    b: u16,
-) -> Result<(), String> {
-    let polys = data.poly_vertex_counts.len();
-    let other = usize::try_from(neighbor).map_or(polys, |n| n - 1);
-    if other >= polys {
-        return Err(format!("names neighbour {neighbor} of {polys} polygons"));
-    }
-    if other == poly {
-        return Err("is its own neighbour".into());
-    }
-    let range = first[other] as usize..first[other + 1] as usize;
-    let ring = &data.poly_indices[range.clone()];
-    let back = (0..ring.len()).any(|i| {
-        let next = if i + 1 == ring.len() { 0 } else { i + 1 };
-        ring[i] == b && ring[next] == a && data.edge_neighbors[range.start + i] == poly as i32 + 1
-    });
-    if back {
-        return Ok(());
-    }
-    Err(format!(
-        "polygon {other} does not name it back over the same edge"
-    ))
-}
-
-fn check_portal(p: [f32; 3], q: [f32; 3], side: u8, boundary: f32) -> Result<(), String> {
-    let (axis, along) = match side {
-        0 | 2 => (0, 2),
-        1 | 3 => (2, 0),
-        _ => return Err(format!("has portal side {side}; sides are 0 to 3 or 255")),
-    };
-    let line = if side < 2 { boundary } else { 0.0 };
-    if p[axis].to_bits() != line.to_bits() || q[axis].to_bits() != line.to_bits() {
-        return Err(format!(
-            "is a portal of side {side} but leaves the tile's boundary line"
-        ));
-    }
-    if p[along] == q[along] {
-        return Err("is a portal without length along the boundary".into());
-    }
-    Ok(())
 }
 
 fn check_off_mesh(data: &TileData, params: &MeshParams) -> Result<(), DataError> {
@@ -434,6 +346,18 @@ mod tests {
     use super::*;
     use crate::rng::SplitMix64;
 
+    fn convex(ring: &[[f64; 2]]) -> bool {
+        let data = TileData {
+            vertices: ring
+                .iter()
+                .map(|p| [p[0] as f32, 0.0, p[1] as f32])
+                .collect(),
+            ..TileData::default()
+        };
+        let indices: Vec<u16> = (0..ring.len() as u16).collect();
+        is_strictly_convex(&data, &indices)
+    }
+
     #[test]
     fn a_ring_is_strictly_convex_when_all_others_lie_left_of_each_edge() {
         let mut rng = SplitMix64::new(21);
@@ -447,7 +371,7 @@ mod tests {
                 let mut others = (0..count).filter(|&k| k != i && k != next(i));
                 others.all(|k| orient2d(ring[i], ring[next(i)], ring[k]) > 0.0)
             });
-            assert_eq!(is_strictly_convex(&ring), expected, "{ring:?}");
+            assert_eq!(convex(&ring), expected, "{ring:?}");
             found[usize::from(expected)] += 1;
         }
         assert!(found[1] > 1000, "{found:?}");
@@ -460,6 +384,6 @@ mod tests {
             [2.0, -3.0],
         ];
         assert!((0..5).all(|i| orient2d(star[i], star[(i + 1) % 5], star[(i + 2) % 5]) > 0.0));
-        assert!(!is_strictly_convex(&star));
+        assert!(!convex(&star));
     }
 }

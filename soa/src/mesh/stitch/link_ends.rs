@@ -151,7 +151,7 @@ fn steps_at(tile: &NavTile, point: DVec3, radius: f64, climb: f64) -> usize {
     let (low, high) = reach(point, radius, climb);
     let mut steps = 1;
     let mut at = 0;
-    while let Some(node) = tile.tree.nodes.get(at) {
+    while let Some(node) = tile.tree().nodes.get(at) {
         let meets = node.min.cmple(high).all() && node.max.cmpge(low).all();
         steps += 1;
         if meets && node.count == 0 {
@@ -316,9 +316,9 @@ mod tests {
             let radius = rng.range(0.1, 4.0);
             let mut polys = 0;
             let (low, high) = reach(point, radius, 0.5);
-            tile.tree.visit(low, high, |_| polys += 1);
+            tile.tree().visit(low, high, |_| polys += 1);
             let steps = steps_at(&tile, point, radius, 0.5);
-            assert!((1 + polys..=1 + polys + tile.tree.nodes.len()).contains(&steps));
+            assert!((1 + polys..=1 + polys + tile.tree().nodes.len()).contains(&steps));
             visited += polys;
         }
         assert!(visited > 1000);

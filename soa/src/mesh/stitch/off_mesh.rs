@@ -124,7 +124,7 @@ fn attach_all(mesh: &TiledMesh) -> Vec<Attached> {
 fn attach(tile: &NavTile, point: DVec3, radius: f64, climb: f64) -> Option<(f64, u32)> {
     let mut best: Option<(f64, u32)> = None;
     let (low, high) = reach(point, radius, climb);
-    tile.tree.visit(low, high, |poly| {
+    tile.tree().visit(low, high, |poly| {
         let (low, high) = (tile.bounds_min[poly], tile.bounds_max[poly]);
         let dy = (low.y - point.y).max(point.y - high.y).max(0.0);
         if dy > climb {
