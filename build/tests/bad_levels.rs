@@ -38,8 +38,7 @@ fn coverage(mesh: &TiledMesh) -> f64 {
     let mut sum = 0.0;
     for (_, tile) in mesh.tiles() {
         for poly in 0..tile.poly_count() {
-            let corners = tile.poly_vertices(poly).iter();
-            let corners: Vec<DVec3> = corners.map(|&v| tile.world[usize::from(v)]).collect();
+            let corners = tile.poly_ring(poly);
             let next = corners.iter().cycle().skip(1);
             sum += corners
                 .iter()
@@ -88,7 +87,7 @@ fn ground_that_climbs_4000_units_builds() {
             ..NavSettings::HUMANOID
         };
         let mesh = built(&level, &settings);
-        let heights = mesh.tiles().flat_map(|(_, tile)| tile.world.clone());
+        let heights = mesh.tiles().flat_map(|(_, tile)| tile.ring.clone());
         let (low, high) = heights.fold((f64::MAX, f64::MIN), |(low, high), v| {
             (low.min(v.y), high.max(v.y))
         });
@@ -154,7 +153,7 @@ fn ground_in_the_first_negative_cell_counts() {
             ..NavSettings::HUMANOID
         };
         let mesh = built(&near, &settings);
-        let min = mesh.tiles().flat_map(|(_, tile)| tile.world.clone());
+        let min = mesh.tiles().flat_map(|(_, tile)| tile.ring.clone());
         let min = min.fold(DVec3::MAX, DVec3::min);
         // The outermost cell is a ledge; the ground starts one cell further.
         let off = (min.x - start).abs().max((min.z - start).abs());

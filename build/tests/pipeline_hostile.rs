@@ -143,7 +143,7 @@ fn floors_4000_units_apart_build_in_one_tile() {
         assert_eq!(mesh.poly_count(), 2);
         let mut heights: Vec<f64> = mesh
             .tiles()
-            .flat_map(|(_, tile)| tile.world.iter().map(|v| v.y))
+            .flat_map(|(_, tile)| tile.ring.iter().map(|v| v.y))
             .collect();
         heights.sort_by(f64::total_cmp);
         assert!(
@@ -175,7 +175,7 @@ fn a_level_half_a_million_units_away_builds() {
         assert!(mesh.poly_count() > 0);
         for (_, tile) in mesh.tiles() {
             assert!(
-                tile.world
+                tile.ring
                     .iter()
                     .all(|v| v.x > corner && v.x < corner + 71.0)
             );

@@ -71,7 +71,7 @@ impl NavMesh {
     /// }
     /// let settings = NavSettings { cell_size: 0.5, ..NavSettings::HUMANOID };
     /// let mesh = NavMesh::build_heightfield(&field, &settings)?;
-    /// assert!(mesh.tiles().all(|(_, tile)| tile.world.iter().all(|corner| corner.y == 1.0)));
+    /// assert!(mesh.tiles().all(|(_, tile)| tile.ring.iter().all(|corner| corner.y == 1.0)));
     /// # Ok(())
     /// # }
     /// ```

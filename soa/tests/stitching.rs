@@ -181,11 +181,8 @@ fn best_poly(
     for &slot in slots {
         let tile = mesh.tile(slot).unwrap();
         for poly in 0..tile.poly_count() {
-            let corners: Vec<[f64; 3]> = tile
-                .poly_vertices(poly)
-                .iter()
-                .map(|&v| tile.world[usize::from(v)].to_array())
-                .collect();
+            let corners = tile.poly_ring(poly).iter();
+            let corners: Vec<[f64; 3]> = corners.map(|corner| corner.to_array()).collect();
             let lowest = corners.iter().map(|c| c[1]).fold(f64::INFINITY, f64::min);
             let highest = corners.iter().map(|c| c[1]).fold(-f64::INFINITY, f64::max);
             let dy = (lowest - point[1]).max(point[1] - highest).max(0.0);

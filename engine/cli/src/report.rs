@@ -285,7 +285,7 @@ pub(crate) fn mesh_sizes(mesh: &TiledMesh) -> MeshSizes {
         for poly in 0..tile.poly_count() {
             sizes.area += poly_area(tile, poly);
         }
-        for &corner in &tile.world {
+        for &corner in &tile.ring {
             let (low, high) = sizes.bounds.unwrap_or((corner, corner));
             sizes.bounds = Some((low.min(corner), high.max(corner)));
         }

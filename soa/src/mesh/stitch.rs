@@ -8,7 +8,7 @@
 mod link_ends;
 mod off_mesh;
 
-use super::data::TileData;
+use super::data::{NO_PORTAL, TileData};
 use super::poly_ref::PolyRef;
 use super::tile::{NavTile, Tile};
 use super::tiled::TiledMesh;
@@ -108,7 +108,9 @@ impl TilePortals {
 
 /// The portal edges of a tile whose polygons have the prefix offsets `first`.
 pub(super) fn portal_edges(data: &TileData, first: &[u32]) -> TilePortals {
-    let mut edges = Vec::new();
+    let portals = data.edge_portal_sides.iter();
+    let portals: u32 = portals.map(|&side| u32::from(side != NO_PORTAL)).sum();
+    let mut edges = Vec::with_capacity(portals as usize);
     let mut counts = [0_u32; 5];
     for (poly, edge) in portals_of(data, first) {
         let side = data.edge_portal_sides[edge];

@@ -26,8 +26,6 @@ pub struct TileGeometry {
     pub origin: DVec3,
     /// Prefix offsets of the polygons into the edge columns; one more entry than polygons.
     pub poly_first: Vec<u32>,
-    /// World positions of the tile's vertices.
-    pub world: Vec<DVec3>,
     /// World position of the first vertex of every edge: polygon rings laid out flat, indexed like
     /// `edge_neighbors`.
     pub ring: Vec<DVec3>,
@@ -97,11 +95,10 @@ impl NavTile {
             data.origin_y,
             params.tile_origin_z(data.tile_z),
         );
-        let world: Vec<DVec3> = data.vertices.iter().map(|&v| to_world(origin, v)).collect();
         let ring: Vec<DVec3> = data
             .poly_indices
             .iter()
-            .map(|&index| world[usize::from(index)])
+            .map(|&index| to_world(origin, data.vertices[usize::from(index)]))
             .collect();
         let polys = data.poly_vertex_counts.len();
         let mut bounds_min = Vec::with_capacity(polys);
@@ -130,7 +127,6 @@ impl NavTile {
             geometry: TileGeometry {
                 origin,
                 poly_first,
-                world,
                 ring,
                 bounds_min,
                 bounds_max,

@@ -7,8 +7,6 @@ mod vertices;
 use super::data::TileData;
 use super::params::{MAX_LAYER, MeshParams};
 use super::poly_ref::MAX_POLYS;
-use std::ops::Range;
-
 use crate::error::{DataError, DataErrorKind, Location};
 use crate::predicates::orient2d;
 use crate::world::is_coordinate;
@@ -225,24 +223,20 @@ fn turns_left_everywhere(data: &TileData, ring: &[u16]) -> bool {
 
 fn check_detail(data: &TileData, largest: &RangeMax<'_>, poly: usize) -> Result<(), DataError> {
     let mesh = data.detail_meshes[poly];
-    let name = || format!("polygon {poly} detail");
-    let vertices_end = u64::from(mesh.vertex_base) + u64::from(mesh.vertex_count);
-    let triangles_end = u64::from(mesh.triangle_base) + u64::from(mesh.triangle_count);
-    if vertices_end > data.detail_vertices.len() as u64 {
-        return Err(refuse(name(), "vertices leave the detail vertex array"));
-    }
-    if triangles_end > data.detail_triangles.len() as u64 {
-        return Err(refuse(name(), "triangles leave the detail triangle array"));
-    }
+    let (vertices, triangles) = (mesh.vertex_base as usize, mesh.triangle_base as usize);
+    let vertices = data.detail_vertices.get(vertices..);
+    let vertices = vertices.is_some_and(|from| from.len() >= usize::from(mesh.vertex_count));
+    let named = largest.over(triangles, usize::from(mesh.triangle_count));
     let corners = usize::from(data.poly_vertex_counts[poly]) + usize::from(mesh.vertex_count);
-    let named = largest.over(mesh.triangle_base as usize..triangles_end as usize);
-    if named.is_some_and(|corner| usize::from(corner) >= corners) {
-        return Err(refuse(
-            name(),
-            format!("a triangle names a corner beyond {corners}"),
-        ));
-    }
-    Ok(())
+    let problem = match named {
+        _ if !vertices => "vertices leave the detail vertex array".into(),
+        None => "triangles leave the detail triangle array".into(),
+        Some(named) if usize::from(named) >= corners && mesh.triangle_count > 0 => {
+            format!("a triangle names a corner beyond {corners}")
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(refuse(format!("polygon {poly} detail"), problem))
 }
 
 /// The largest corner index of any run of detail triangles. Polygons may share triangles, so
@@ -283,18 +277,20 @@ impl<'t> RangeMax<'t> {
         Self { triangles, levels }
     }
 
-    /// The largest of `run`, which lies inside the array; an empty run has none, or 0.
-    fn over(&self, run: Range<usize>) -> Option<u8> {
-        if self.levels.is_empty() {
+    /// The largest over `count` triangles from `first` on, 0 over none; `None` when the array ends before.
+    #[inline]
+    fn over(&self, first: usize, count: usize) -> Option<u8> {
+        let run = self.triangles.get(first..)?.get(..count)?;
+        if self.levels.is_empty() || count == 0 {
             let mut most = 0;
-            for &[a, b, c, _] in self.triangles.get(run)? {
+            for &[a, b, c, _] in run {
                 most = most.max(a).max(b).max(c);
             }
             return Some(most);
         }
-        let level = run.len().checked_ilog2()? as usize;
+        let level = count.ilog2() as usize;
         let row = self.levels.get(level)?;
-        let (low, high) = (row.get(run.start)?, row.get(run.end - (1 << level))?);
+        let (low, high) = (row.get(first)?, row.get(first + count - (1 << level))?);
         Some((*low).max(*high))
     }
 }

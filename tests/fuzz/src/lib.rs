@@ -90,7 +90,7 @@ fn use_mesh(mesh: &TiledMesh) {
     let mut points = Vec::new();
     for (slot, tile) in mesh.tiles() {
         for poly in 0..tile.poly_count().min(3) {
-            points.push(tile.world[usize::from(tile.poly_vertices(poly)[0])]);
+            points.push(tile.vertex(poly, 0));
             assert!(mesh.resolve(mesh.poly_ref(slot, poly as u32)).is_some());
         }
         if points.len() > 8 {

@@ -10,27 +10,21 @@ pub(super) fn check_edges(
     params: &MeshParams,
     first: &[u32],
 ) -> Result<(), DataError> {
-    let named = |poly: usize, edge: usize| {
-        let name = format!("polygon {poly} edge {}", edge - first[poly] as usize);
-        move |problem: String| refuse(name, problem)
-    };
     for (poly, edge) in portals_of(data, first) {
-        check_portal(data, params, ends_of(data, first, poly, edge), edge)
-            .map_err(|problem| named(poly, edge)(problem))?;
+        check_portal(data, params, ends_of(data, first, poly, edge), edge).map_err(|problem| {
+            let edge = edge - first[poly] as usize;
+            refuse(format!("polygon {poly} edge {edge}"), problem)
+        })?;
     }
-    let polys = data.poly_vertex_counts.len();
-    let check = |poly: usize, edge: usize| {
-        let [a, b] = ends_of(data, first, poly, edge);
-        check_neighbor(data, first, poly, data.edge_neighbors[edge], [a, b])
-            .map_err(|problem| named(poly, edge)(problem))
-    };
     // A neighbour has one edge that answers an edge. So when all neighbours of higher index answer,
     // and as many edges name a lower one, every edge is answered.
     let mut to_higher = 0;
-    for poly in 0..polys {
-        for edge in first[poly] as usize..first[poly + 1] as usize {
-            if data.edge_neighbors[edge] as u32 as usize > poly {
-                check(poly, edge)?;
+    for (poly, ring) in rings(data, first) {
+        for (i, &neighbor) in ring.neighbors.iter().enumerate() {
+            if neighbor as u32 as usize > poly {
+                if !is_answered(data, first, poly, neighbor, ring.ends(i)) {
+                    return Err(unanswered(data, poly, i, neighbor));
+                }
                 to_higher += 1;
             }
         }
@@ -40,14 +34,81 @@ pub(super) fn check_edges(
     if all == 2 * to_higher {
         return Ok(());
     }
-    for poly in 0..polys {
-        for edge in first[poly] as usize..first[poly + 1] as usize {
-            if data.edge_neighbors[edge] != 0 {
-                check(poly, edge)?;
+    for (poly, ring) in rings(data, first) {
+        for (i, &neighbor) in ring.neighbors.iter().enumerate() {
+            if neighbor != 0 && !is_answered(data, first, poly, neighbor, ring.ends(i)) {
+                return Err(unanswered(data, poly, i, neighbor));
             }
         }
     }
     Ok(())
+}
+
+/// A polygon's part of the edge columns.
+struct Ring<'t> {
+    indices: &'t [u16],
+    neighbors: &'t [i32],
+}
+
+impl Ring<'_> {
+    /// The vertices an edge goes from and to.
+    #[inline]
+    fn ends(&self, edge: usize) -> [u16; 2] {
+        let next = if edge + 1 == self.indices.len() {
+            0
+        } else {
+            edge + 1
+        };
+        [self.indices[edge], self.indices[next]]
+    }
+}
+
+fn ring_at<'t>(data: &'t TileData, range: &[u32; 2]) -> Ring<'t> {
+    let range = range[0] as usize..range[1] as usize;
+    Ring {
+        indices: &data.poly_indices[range.clone()],
+        neighbors: &data.edge_neighbors[range],
+    }
+}
+
+fn rings<'t>(data: &'t TileData, first: &'t [u32]) -> impl Iterator<Item = (usize, Ring<'t>)> {
+    let ranges = first.windows(2).enumerate();
+    ranges.map(|(poly, range)| (poly, ring_at(data, &[range[0], range[1]])))
+}
+
+/// Whether the neighbour names `poly` over the same edge, turned round.
+#[inline]
+fn is_answered(
+    data: &TileData,
+    first: &[u32],
+    poly: usize,
+    neighbor: i32,
+    [a, b]: [u16; 2],
+) -> bool {
+    let other = neighbor as u32 as usize;
+    let Some(&[start, end]) = first
+        .get(other.wrapping_sub(1)..=other)
+        .and_then(|range| range.first_chunk())
+    else {
+        return false;
+    };
+    let ring = ring_at(data, &[start, end]);
+    let mut named = ring.neighbors.iter().enumerate();
+    other != poly + 1 && named.any(|(i, &back)| back == poly as i32 + 1 && ring.ends(i) == [b, a])
+}
+
+#[cold]
+fn unanswered(data: &TileData, poly: usize, edge: usize, neighbor: i32) -> DataError {
+    let polys = data.poly_vertex_counts.len();
+    let other = usize::try_from(neighbor).map_or(polys, |n| n - 1);
+    let problem = if other >= polys {
+        format!("names neighbour {neighbor} of {polys} polygons")
+    } else if other == poly {
+        "is its own neighbour".into()
+    } else {
+        format!("polygon {other} does not name it back over the same edge")
+    };
+    refuse(format!("polygon {poly} edge {edge}"), problem)
 }
 
 /// Polygon and edge of all edges with a portal side, ascending. Most have none, so blocks without are
@@ -87,32 +148,6 @@ pub(in crate::mesh) fn ends_of(
         edge + 1
     };
     [data.poly_indices[edge], data.poly_indices[next]]
-}
-
-fn check_neighbor(
-    data: &TileData,
-    first: &[u32],
-    poly: usize,
-    neighbor: i32,
-    [a, b]: [u16; 2],
-) -> Result<(), String> {
-    let polys = data.poly_vertex_counts.len();
-    let other = usize::try_from(neighbor).map_or(polys, |n| n - 1);
-    if other >= polys {
-        return Err(format!("names neighbour {neighbor} of {polys} polygons"));
-    }
-    if other == poly {
-        return Err("is its own neighbour".into());
-    }
-    for edge in first[other] as usize..first[other + 1] as usize {
-        let back = data.edge_neighbors[edge] == poly as i32 + 1;
-        if back && ends_of(data, first, other, edge) == [b, a] {
-            return Ok(());
-        }
-    }
-    Err(format!(
-        "polygon {other} does not name it back over the same edge"
-    ))
 }
 
 fn check_portal(
