@@ -234,10 +234,18 @@ pub fn maze(seed: u64, rooms: usize) -> TiledMesh {
         open[room(nx, nz)] = true;
         stack.push((nx, nz));
     }
+    cells(2.0, |x, z| x < side && z < side && open[z * side + x])
+}
+
+/// A mesh of one tile, 64 units wide, of square polygons of side `cell`: see [`cell_tile`].
+pub fn cells(cell: f64, open: impl Fn(usize, usize) -> bool) -> TiledMesh {
     let params = hand_params(64.0);
-    let tile = cell_tile(&params, (0, 0), 2.0, |x, z| {
-        x < side && z < side && open[z * side + x]
-    });
+    let tile = cell_tile(&params, (0, 0), cell, open);
+    one_tile(tile, params)
+}
+
+/// A mesh of one tile.
+pub fn one_tile(tile: TileData, params: MeshParams) -> TiledMesh {
     let mut mesh = TiledMesh::new(params).unwrap();
     mesh.add_tile(NavTile::create(tile, &params).unwrap())
         .unwrap();

@@ -1,0 +1,167 @@
+//! How an agent of a crowd deals with the walls around it, by the numbers of the rules: which walls
+//! are on its floor, to which side it bends its way, and how far past a corner it aims.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a helper that cannot go on fails its test"
+)]
+
+mod common;
+
+use common::{at, cells, hand_params, one_tile, send, two_floors};
+use throng_sim::crowd::{AgentOptions, Crowd, CrowdOptions};
+use throng_sim::follower::{FollowerOptions, PathFollower};
+use throng_soa::mesh::TiledMesh;
+use throng_soa::mesh::assemble::{WorldPolygons, from_polygons};
+use throng_soa::world::{DVec2, DVec3, distance_xz};
+
+/// A small agent that keeps straight on.
+const STRAIGHT: AgentOptions = AgentOptions {
+    side_preference: 0.0,
+    ..AgentOptions::SMALL
+};
+
+/// What an agent wants in its first step from `from` to `to`, in parts of its full speed.
+fn wanted(mesh: &TiledMesh, from: DVec3, to: DVec3, options: &AgentOptions) -> DVec2 {
+    let mut crowd = common::crowd(1);
+    let id = send(mesh, &mut crowd, from, to, options);
+    crowd.step(mesh, 0.05).unwrap();
+    crowd.agent(id).unwrap().wanted_velocity() / options.max_speed
+}
+
+fn assert_near(found: DVec2, expected: DVec2) {
+    let away = found - expected;
+    let away = (away.x * away.x + away.y * away.y).sqrt();
+    assert!(away < 1e-9, "{found}, not {expected}");
+}
+
+/// Flat ground, 16 wide, up to x = 20, and beside it a slope that ends in a wall at x = 20 + `run`,
+/// `rise` above (or below) the ground.
+fn slope(run: f64, rise: f64) -> TiledMesh {
+    let params = hand_params(64.0);
+    let row = |x: f64, y: f64| [20.0, 36.0].map(|z| DVec3::new(x, y, z));
+    let input = WorldPolygons {
+        vertices: [row(4.0, 0.0), row(20.0, 0.0), row(20.0 + run, rise)].concat(),
+        poly_vertex_counts: vec![4, 4],
+        poly_indices: vec![0, 2, 3, 1, 2, 4, 5, 3],
+        areas: vec![0; 2],
+        flags: vec![1; 2],
+        ..WorldPolygons::default()
+    };
+    one_tile(from_polygons(input, &params).unwrap(), params)
+}
+
+/// A wall counts as one of the agent's floor while it is at most one unit, and one and a half more
+/// for every unit it is away, above or below the agent.
+#[test]
+fn walls_above_and_below_count_up_to_one_and_a_half_times_their_distance_and_one() {
+    let options = CrowdOptions {
+        record_constraints: true,
+        ..CrowdOptions::default()
+    };
+    for (run, before) in [(0.02, 0.08), (0.5, 0.5), (1.0, 1.0)] {
+        let tolerance = 1.0 + 1.5 * (run + before);
+        for (rise, avoided) in [(tolerance - 0.01, 1), (tolerance + 0.01, 0)] {
+            for sign in [1.0, -1.0] {
+                let mesh = slope(run, sign * rise);
+                let mut crowd = Crowd::new(options.clone()).unwrap();
+                let from = at(20.0 - before, 28.0);
+                let id = crowd.add(&mesh, from, &STRAIGHT).unwrap();
+                crowd.step(&mesh, 0.05).unwrap();
+                let agent = crowd.agent(id).unwrap();
+                let wall = agent.walls().iter().any(|w| w.a.x > 20.0 && w.b.x > 20.0);
+                assert!(wall, "the wall is in reach");
+                let (planes, walls) = agent.constraints();
+                assert_eq!(walls, avoided, "{} up, {} away", sign * rise, run + before);
+                assert!(planes.iter().all(|plane| plane.normal == -DVec2::X));
+            }
+        }
+    }
+}
+
+/// The way is bent by a twentieth to one side; to the other where a wall on that side is nearer
+/// than four radii and faces it by more than a half.
+#[test]
+fn the_way_is_bent_to_the_other_side_beside_a_wall() {
+    // Ground from z = 16 to z = 48.
+    let mesh = cells(16.0, |_, z| z == 1 || z == 2);
+    let (small, large) = (AgentOptions::SMALL, AgentOptions::HUMANOID);
+    let bias = small.side_preference;
+    assert_eq!(bias, 0.05);
+    let along = |z: f64, options: &AgentOptions| {
+        let to = DVec3::new(62.0, 0.0, z);
+        wanted(&mesh, at(2.0, z), to, options)
+    };
+    // Going along +x the preferred side is -z.
+    for (options, reach) in [(&small, 1.2), (&large, 2.4)] {
+        assert_near(along(30.0, options), DVec2::new(1.0, -bias));
+        assert_near(along(16.0 + reach + 0.001, options), DVec2::new(1.0, -bias));
+        assert_near(along(16.0 + reach - 0.001, options), DVec2::new(1.0, bias));
+        // A wall on the other side changes nothing.
+        assert_near(along(48.0 - 0.5, options), DVec2::new(1.0, -bias));
+    }
+    // The side keeps from the wall by half and less once the way leads 60 degrees away from it.
+    for (sine, turned) in [(0.86, true), (0.872, false)] {
+        let way = DVec2::new((1.0_f64 - sine * sine).sqrt(), sine);
+        let from = at(10.0, 17.0);
+        let to = from + DVec3::new(way.x, 0.0, way.y) * 20.0;
+        let side = DVec2::new(way.y, -way.x) * if turned { -bias } else { bias };
+        assert_near(wanted(&mesh, from, to, &small), way + side);
+    }
+    let none = AgentOptions {
+        side_preference: 0.0,
+        ..small
+    };
+    assert_near(along(16.5, &none), DVec2::X);
+}
+
+/// A corner is aimed at from the outside of its bend: twice the wall clearance and a hundredth
+/// past it, along the difference of the ways into and out of it.
+#[test]
+fn a_corner_is_passed_at_twice_the_wall_clearance() {
+    // An L of three squares: x to 16 at the bottom, and above its right half; the corner at (8, 8).
+    let mesh = cells(8.0, |x, z| matches!((x, z), (0 | 1, 0) | (1, 1)));
+    let corner = DVec2::new(8.0, 8.0);
+    // 3-4-5 triangles into the corner and out of it: the bend points along (1, -1).
+    let (from, to) = (at(4.0, 5.0), at(11.0, 12.0));
+    for (wall_clearance, clearance) in [(0.05, 0.11), (0.2, 0.41), (0.0, 0.01)] {
+        let options = AgentOptions {
+            wall_clearance,
+            ..STRAIGHT
+        };
+        let aim = corner + DVec2::new(1.0, -1.0) * (clearance / 2.0_f64.sqrt());
+        let way = aim - DVec2::new(from.x, from.z);
+        let expected = way / (way.x * way.x + way.y * way.y).sqrt();
+        assert_near(wanted(&mesh, from, to, &options), expected);
+    }
+    // The end of a route is no corner,
+    let end = at(8.0, 8.0);
+    assert_near(wanted(&mesh, from, end, &STRAIGHT), DVec2::new(0.8, 0.6));
+    // and who walks alone goes to the corner itself.
+    let mut follower = PathFollower::new(FollowerOptions::HUMANOID).unwrap();
+    let (filter, mut navigator) = (common::open_ways(), common::navigator(Default::default()));
+    assert!(follower.place(&mesh, &filter, from).unwrap());
+    follower
+        .set_destination(&mesh, &filter, to, &mut navigator)
+        .unwrap();
+    let mut nearest = f64::INFINITY;
+    for _ in 0..200 {
+        follower.step(&mesh, &filter, 0.01, &mut navigator).unwrap();
+        let p = follower.position();
+        let off = (p.z - from.z) * 0.8 - (p.x - from.x) * 0.6;
+        assert!(p.x > 8.0 || off.abs() < 1e-9, "{p} leaves the line");
+        nearest = nearest.min(distance_xz(p, at(8.0, 8.0)));
+    }
+    assert!(nearest < 0.035, "{nearest}");
+}
+
+/// The entry of a link is no corner to be passed, however the way bends there.
+#[test]
+fn the_entry_of_a_link_is_aimed_at_itself() {
+    let mesh = two_floors();
+    let (from, entry) = (at(6.0, 12.0), at(6.0, 20.0));
+    let upstairs = DVec3::new(14.0, 4.0, 20.0);
+    let found = wanted(&mesh, from, upstairs, &STRAIGHT);
+    let way = DVec2::new(entry.x - from.x, entry.z - from.z);
+    assert!((found - way / way.y).x.abs() < 1e-5, "{found}");
+}
