@@ -6,6 +6,7 @@
 //! link is decided here, since stitching attaches the ends to polygons.
 
 use throng_soa::mesh::{MeshParams, OffMeshLink, TileData};
+use throng_soa::world::is_coordinate;
 use throng_soa::{ArgumentError, DVec3};
 
 use crate::settings::OffMeshLinkDefinition;
@@ -23,7 +24,8 @@ impl<'a> LinkTable<'a> {
     /// [`NavSettings::validate`](crate::settings::NavSettings::validate).
     ///
     /// # Errors
-    /// Names the link whose end is farther from its start's tile than a tile can express.
+    /// Names the link that lies farther from its start's tile, seen from above, than a tile can
+    /// express.
     pub fn new(
         links: &'a [OffMeshLinkDefinition],
         params: &MeshParams,
@@ -32,14 +34,18 @@ impl<'a> LinkTable<'a> {
         let extent = params.max_local_extent();
         for (index, link) in links.iter().enumerate() {
             let (x, z) = params.world_to_tile(link.start.x, link.start.z);
-            let dx = link.end.x - params.tile_origin_x(x);
-            let dz = link.end.z - params.tile_origin_z(z);
-            for (axis, reach) in [("x", dx), ("z", dz)] {
-                if reach.abs() > extent {
+            let (left, low) = (params.tile_origin_x(x), params.tile_origin_z(z));
+            for (field, corner, place) in [
+                ("start.x", left, link.start.x),
+                ("start.z", low, link.start.z),
+                ("end.x", left, link.end.x),
+                ("end.z", low, link.end.z),
+            ] {
+                if !can_store(corner, place - corner, extent) {
                     return Err(ArgumentError::new(
-                        format!("off_mesh_links[{index}].end.{axis}"),
-                        format!("{reach} from the corner of its start's tile"),
-                        format!("within {extent} of it"),
+                        format!("off_mesh_links[{index}].{field}"),
+                        format!("{} from the corner of its start's tile", place - corner),
+                        format!("within {extent} of it, and inside the world, as a float32"),
                     ));
                 }
             }
@@ -76,7 +82,8 @@ impl<'a> LinkTable<'a> {
             let origin = tile_origin(params, tile);
             let (start, end) = (link.start - origin, link.end - origin);
             let extent = params.max_local_extent();
-            if start.y.abs() > extent || end.y.abs() > extent {
+            let fits = |height: f64| can_store(origin.y, height, extent);
+            if !fits(start.y) || !fits(end.y) {
                 continue;
             }
             let local = |v: DVec3| [v.x as f32, v.y as f32, v.z as f32];
@@ -91,6 +98,14 @@ impl<'a> LinkTable<'a> {
             });
         }
     }
+}
+
+/// Whether a tile can store a place `offset` from its origin along one axis. What counts is also what
+/// is left of it as a `f32`: rounding may carry it past the extent or out of the world, and a tile with
+/// such a link would be refused as a whole.
+fn can_store(origin: f64, offset: f64, extent: f64) -> bool {
+    let stored = f64::from(offset as f32);
+    offset.abs() <= extent && stored.abs() <= extent && is_coordinate(origin + stored)
 }
 
 fn tile_origin(params: &MeshParams, tile: &TileData) -> DVec3 {

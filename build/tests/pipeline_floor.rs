@@ -236,6 +236,100 @@ fn links_are_baked_into_the_layer_that_fits_in_order_of_definition() {
     }
 }
 
+/// The ends of a link may be 16,384 cells from its tile's corner. Farther across is an error, farther up
+/// or down leaves the link out. What counts is what is stored, a `f32`.
+#[test]
+fn links_reach_16384_cells_from_their_tile_and_no_farther() {
+    // Ground in the second tile of each axis, 3 up.
+    let corner = DVec3::new(64.0, 3.0, 64.0);
+    let (mut vertices, triangles) = floor(40.0, 0.0);
+    vertices.iter_mut().for_each(|v| *v += corner);
+    let middle = DVec3::new(20.0, 0.0, 20.0);
+    for cell_size in [0.25, 0.3, 0.1] {
+        let link = |start, end, user_id| OffMeshLinkDefinition {
+            start: corner + start,
+            end: corner + end,
+            radius: 0.5,
+            bidirectional: true,
+            area: 0,
+            flags: 1,
+            user_id,
+        };
+        // The links kept beside one that is in order, or the field that is refused.
+        let kept = |start: DVec3, end: DVec3| -> Result<Vec<u32>, String> {
+            let settings = NavSettings {
+                cell_size,
+                off_mesh_links: vec![link(start, end, 7), link(middle, middle * 1.5, 8)],
+                ..NavSettings::HUMANOID
+            };
+            let mesh = match build_soup(&vertices, &triangles, &settings, 1) {
+                Ok(mesh) => mesh,
+                Err(BuildError::Argument(error)) => return Err(error.argument),
+                Err(other) => panic!("{start} to {end}: {other}"),
+            };
+            let tile = only_tile(&mesh);
+            assert_eq!((tile.tile_x, tile.tile_z, tile.origin_y), (1, 1, 3.0));
+            Ok(tile.off_mesh_links.iter().map(|l| l.user_id).collect())
+        };
+        let extent = 16384.0 * cell_size;
+        let nearest = extent as f32;
+        let just_beyond = f64::from(nearest) > extent;
+        let bits = nearest.to_bits() - u32::from(just_beyond);
+        let most = f64::from(f32::from_bits(bits));
+        // 4915.2 and 1638.4 are rounded up: at the very extent they are stored beyond it.
+        assert_eq!(just_beyond, cell_size != 0.25);
+        let mut beyond = vec![extent + 1e-5, extent + 0.001, 2.0 * extent];
+        beyond.extend(just_beyond.then_some(extent));
+        for sign in [1.0, -1.0] {
+            for (axis, field) in [(DVec3::X, "end.x"), (DVec3::Z, "end.z")] {
+                let end = |reach: f64| middle * (DVec3::ONE - axis) + axis * (sign * reach);
+                assert_eq!(kept(middle, end(most)), Ok(vec![7, 8]));
+                for &reach in &beyond {
+                    let refused = format!("off_mesh_links[0].{field}");
+                    assert_eq!(kept(middle, end(reach)), Err(refused));
+                }
+            }
+            let up = |height: f64| middle + DVec3::Y * (sign * height);
+            assert_eq!(kept(middle, up(most)), Ok(vec![7, 8]));
+            assert_eq!(kept(up(most), middle), Ok(vec![7, 8]));
+            for &height in &beyond {
+                assert_eq!(kept(middle, up(height)), Ok(vec![8]));
+                assert_eq!(kept(up(height), middle), Ok(vec![8]));
+            }
+        }
+    }
+}
+
+/// A place a hair inside the world is a place outside it once it is stored: named like any other that
+/// no tile can hold, or left out.
+#[test]
+fn a_link_at_the_edge_of_the_world_is_stored_inside_it_or_not_at_all() {
+    let corner = DVec3::new(2_097_152.0 - 64.0, 0.0, 0.0);
+    let (mut vertices, triangles) = floor(40.0, 0.0);
+    vertices.iter_mut().for_each(|v| *v += corner);
+    let build = |end: DVec3| {
+        let settings = NavSettings {
+            off_mesh_links: vec![OffMeshLinkDefinition {
+                start: corner + DVec3::new(20.0, 0.0, 20.0),
+                end,
+                radius: 0.5,
+                bidirectional: true,
+                area: 0,
+                flags: 1,
+                user_id: 7,
+            }],
+            ..NavSettings::HUMANOID
+        };
+        build_soup(&vertices, &triangles, &settings, 1)
+    };
+    let inside = build(DVec3::new(2_097_151.999, 0.0, 20.0)).unwrap();
+    assert_eq!(only_tile(&inside).off_mesh_links.len(), 1);
+    match build(DVec3::new(2_097_151.999_999_9, 0.0, 20.0)) {
+        Err(BuildError::Argument(error)) => assert_eq!(error.argument, "off_mesh_links[0].end.x"),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn a_volume_paints_its_area_and_the_rest_takes_the_settings_area() {
     let (vertices, triangles) = floor(40.0, 0.0);

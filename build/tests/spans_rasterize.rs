@@ -289,6 +289,19 @@ fn a_box_of_triangles_and_a_box_of_voxels_compact_to_the_same() {
 }
 
 #[test]
+fn a_person_counts_ten_rows_four_of_climb_and_two_cells() {
+    let stated = SpanSettings {
+        slope_cosine: 0.707_106_77,
+        walkable_height: 10,
+        walkable_climb: 4,
+        walkable_radius: 2,
+        merge_threshold: 4,
+    };
+    assert_eq!(SpanSettings::HUMANOID, stated);
+    assert_eq!(SpanSettings::default(), stated);
+}
+
+#[test]
 fn settings_out_of_range_are_named() {
     let good = SpanSettings::HUMANOID;
     assert!(good.validate().is_ok());

@@ -177,3 +177,54 @@ fn a_random_point_around_is_made_of_its_draws() {
     }
     assert!(attempts > 400, "{attempts}: none was refused");
 }
+
+/// A point around a place is asked for 64 times and no more, whether or not any part of what was
+/// found lies in the circle.
+#[test]
+fn a_random_point_around_is_given_up_after_64_attempts() {
+    // One square of one unit. It lies in the square around every circle below, whose middles are on
+    // its diagonal.
+    let mesh = common::picture(&["."]);
+    let poly = all_polys(&mesh)[0];
+    let center = DVec3::new(-9.0, 0.0, -9.0);
+    let to_corner = 9.0 * 2.0_f64.sqrt();
+    let halves = [
+        [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]],
+        [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]],
+    ];
+    let mut search = AreaSearch::new(65_536);
+    let (mut at_the_last, mut one_too_late) = (0, 0);
+    // The circle misses the square; it holds about a 64th of it.
+    for (radius, seeds) in [(to_corner - 0.125, 20), (to_corner + 0.125, 4000)] {
+        for seed in 0..seeds {
+            let mut draws = SplitMix64::new(seed);
+            let mut attempt = || {
+                let [_, u1, u2, u3] = [(); 4].map(|()| draws.next_f64());
+                let [x, z] = place(halves[usize::from(u1 >= 0.5)], u2, u3);
+                let away = DVec3::new(x, 0.0, z) - center;
+                let inside = away.x * away.x + away.z * away.z <= radius * radius;
+                (inside.then_some(DVec3::new(x, 0.0, z)), draws)
+            };
+            let mut made = 1;
+            let (mut expected, mut after) = attempt();
+            while expected.is_none() && made < 64 {
+                (expected, after) = attempt();
+                made += 1;
+            }
+            at_the_last += usize::from(made == 64 && expected.is_some());
+            one_too_late += usize::from(expected.is_none() && attempt().0.is_some());
+
+            let mut rng = SplitMix64::new(seed);
+            let drawn = search
+                .random_point_around(&mesh, &mut rng, poly, center, radius, &DefaultFilter)
+                .unwrap();
+            assert_eq!(drawn, expected.map(|point| RandomPoint { poly, point }));
+            assert_eq!(rng, after, "seed {seed}: {made} attempts");
+            assert!(expected.is_none() || radius > to_corner);
+        }
+    }
+    assert!(
+        at_the_last > 3 && one_too_late > 3,
+        "{at_the_last} {one_too_late}"
+    );
+}

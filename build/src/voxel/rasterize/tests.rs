@@ -276,3 +276,22 @@ fn the_steepest_slope_itself_is_not_walkable() {
     classify_triangles(&frame, &vertices, &triangles, 0.59, &mut areas).unwrap();
     assert_eq!(areas, [63, 0, 63, 0]);
 }
+
+#[test]
+fn a_normal_without_a_finite_length_is_none() {
+    let normal = |size: f32| Normal::new([0.0; 3], [0.0, 0.0, size], [size, 0.0, 0.0]);
+    assert!(!normal(1.0).is_degenerate());
+    assert!(normal(0.0).is_degenerate());
+    // The length is that of the squares' sum: it is infinite while the normal itself is not.
+    let long = normal(1e10);
+    assert!(long.y.is_finite() && long.length == f32::INFINITY);
+    assert!(long.is_degenerate());
+    assert!(normal(1e25).is_degenerate());
+    assert!(normal(f32::INFINITY).is_degenerate());
+    // No triangle inside the world comes near it: one of the largest is ground like any other.
+    let far = 2_097_151.0;
+    let large = [[-far, 2.5, -far], [0.0, 2.5, far], [far, 2.5, -far]];
+    let spans = spans_of([4, 8, 4], &[large]);
+    assert_eq!(spans.len(), 16);
+    assert!(spans.iter().all(|span| (span.2, span.3) == (2, 3)));
+}
