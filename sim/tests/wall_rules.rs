@@ -1,5 +1,5 @@
 //! How an agent of a crowd deals with the walls around it, by the numbers of the rules: which walls
-//! are on its floor, to which side it bends its way, and how far past a corner it aims.
+//! count, to which side it bends its way, and how far past a corner it aims.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,7 +9,7 @@
 mod common;
 
 use common::{at, cells, hand_params, one_tile, send, two_floors};
-use throng_sim::crowd::{AgentOptions, Crowd, CrowdOptions};
+use throng_sim::crowd::{AgentOptions, AvoidanceQuality, Crowd, CrowdOptions};
 use throng_sim::follower::{FollowerOptions, PathFollower};
 use throng_soa::mesh::TiledMesh;
 use throng_soa::mesh::assemble::{WorldPolygons, from_polygons};
@@ -164,4 +164,134 @@ fn the_entry_of_a_link_is_aimed_at_itself() {
     let found = wanted(&mesh, from, upstairs, &STRAIGHT);
     let way = DVec2::new(entry.x - from.x, entry.z - from.z);
     assert!((found - way / way.y).x.abs() < 1e-5, "{found}");
+}
+
+/// Walls count as far as an agent comes in half its horizon, and its clearance; looked up are those
+/// a refresh distance farther. One `d` away leaves `(d - clearance) / half horizon` of speed toward
+/// it.
+#[test]
+fn walls_count_as_far_as_half_the_horizon_reaches() {
+    let mesh = cells(64.0, |_, _| true);
+    for (quality, half_horizon) in [
+        (AvoidanceQuality::Low, 0.75),
+        (AvoidanceQuality::Medium, 1.0),
+        (AvoidanceQuality::High, 1.25),
+    ] {
+        for (wall_clearance, wall_refresh_distance) in [(0.05, 1.0), (0.5, 0.25)] {
+            let options = AgentOptions {
+                quality,
+                wall_clearance,
+                ..STRAIGHT
+            };
+            // Walls looked up, and speed left toward those that count.
+            let look = |distance: f64| {
+                let mut crowd = Crowd::new(CrowdOptions {
+                    record_constraints: true,
+                    wall_refresh_distance,
+                    ..CrowdOptions::default()
+                })
+                .unwrap();
+                let id = crowd.add(&mesh, at(32.0, distance), &options).unwrap();
+                crowd.step(&mesh, 0.05).unwrap();
+                let agent = crowd.agent(id).unwrap();
+                let (planes, walls) = agent.constraints();
+                assert_eq!(planes.len(), walls);
+                let left: Vec<f64> = planes.iter().map(|plane| -plane.point.y).collect();
+                assert!(planes.iter().all(|plane| plane.normal == DVec2::Y));
+                (agent.walls().len(), left)
+            };
+            let reach = half_horizon * 2.5 + wall_clearance;
+            let (found, left) = look(reach - 1e-6);
+            assert!(found == 1 && (left[0] - 2.5).abs() < 1e-5, "{left:?}");
+            assert_eq!(look(reach + 1e-6), (1, vec![]));
+            assert_eq!(look(reach + wall_refresh_distance - 1e-6), (1, vec![]));
+            assert_eq!(look(reach + wall_refresh_distance + 1e-6), (0, vec![]));
+            // Nearer than the clearance: pushed off.
+            let (_, left) = look(wall_clearance / 2.0);
+            let push = -wall_clearance / 2.0 / half_horizon;
+            assert!((left[0] - push).abs() < 1e-9, "{left:?}");
+        }
+    }
+}
+
+/// Walls are looked up again in the step that begins farther than the refresh distance from where
+/// they were looked up.
+#[test]
+fn walls_are_looked_up_again_after_the_refresh_distance() {
+    let mesh = cells(16.0, |_, z| z < 2);
+    for wall_refresh_distance in [1.0, 0.3, 0.0] {
+        let mut crowd = Crowd::new(CrowdOptions {
+            wall_refresh_distance,
+            ..CrowdOptions::default()
+        })
+        .unwrap();
+        let id = send(&mesh, &mut crowd, at(4.0, 16.0), at(60.0, 16.0), &STRAIGHT);
+        let mut looked_up_at = at(-100.0, 0.0);
+        let mut lookups = 0;
+        for _ in 0..150 {
+            let position = crowd.agent(id).unwrap().position();
+            let due = distance_xz(position, looked_up_at) > wall_refresh_distance;
+            crowd.step(&mesh, 0.05).unwrap();
+            assert_eq!(
+                crowd.step_stats().wall_lookups,
+                u64::from(due),
+                "{position}"
+            );
+            if due {
+                looked_up_at = position;
+                lookups += 1;
+            }
+        }
+        assert!(lookups > 10);
+    }
+}
+
+/// Of the walls that count, the nearest few are avoided, nearest first.
+#[test]
+fn the_nearest_walls_are_avoided() {
+    // The corner of a square: 0.5 from one wall, 0.7 from the other.
+    let mesh = cells(64.0, |_, _| true);
+    let normals = |max_walls_avoided| -> Vec<DVec2> {
+        let mut crowd = Crowd::new(CrowdOptions {
+            record_constraints: true,
+            max_walls_avoided,
+            ..CrowdOptions::default()
+        })
+        .unwrap();
+        let id = crowd.add(&mesh, at(0.7, 0.5), &STRAIGHT).unwrap();
+        crowd.step(&mesh, 0.05).unwrap();
+        let (planes, walls) = crowd.agent(id).unwrap().constraints();
+        assert_eq!(planes.len(), walls);
+        planes.iter().map(|plane| plane.normal).collect()
+    };
+    assert_eq!(normals(8), [DVec2::Y, DVec2::X]);
+    assert_eq!(normals(1), [DVec2::Y]);
+    assert_eq!(normals(0), []);
+}
+
+/// A wall faces an agent that is beside it by more than the clearance from either end, and not behind
+/// it by more than a millionth.
+#[test]
+fn walls_face_who_is_beside_them() {
+    // Ground to x = 32, then only to z = 16: a wall along x from (32, 16) on, seen from the side.
+    let mesh = cells(16.0, |x, z| x < 2 || z == 0);
+    let walls = |x: f64, wall_clearance: f64| {
+        let mut crowd = Crowd::new(CrowdOptions {
+            record_constraints: true,
+            ..CrowdOptions::default()
+        })
+        .unwrap();
+        let options = AgentOptions {
+            wall_clearance,
+            ..STRAIGHT
+        };
+        let id = crowd.add(&mesh, at(x, 15.0), &options).unwrap();
+        crowd.step(&mesh, 0.05).unwrap();
+        crowd.agent(id).unwrap().constraints().1
+    };
+    for clearance in [0.05, 0.4] {
+        assert_eq!(walls(32.0 + clearance, clearance), 0);
+        assert_eq!(walls(32.0 + clearance + 1e-5, clearance), 1);
+        assert_eq!(walls(31.9, clearance), 0);
+    }
 }
