@@ -8,8 +8,8 @@
 mod common;
 
 use common::{
-    CLOSED, EXTENTS, assert_corridor, corners, edit, fields, maze, navigator, open_ways, patchwork,
-    place, planned,
+    CLOSED, EXTENTS, assert_corridor, at, cells, corners, edit, fields, maze, navigator, open_ways,
+    patchwork, place, planned,
 };
 use proptest::prelude::*;
 use throng_query::mesh::{NodeModel, PathSearch, QueryStatus, closest_point_on_poly};
@@ -314,6 +314,32 @@ fn a_topology_shortcut_never_lengthens() {
         }
     }
     assert!(taken > 5, "only {taken} shortcuts");
+}
+
+/// A way found by a search is taken when it is shorter to walk by a ten thousandth.
+#[test]
+fn a_topology_shortcut_must_shorten_by_a_ten_thousandth() {
+    // A row of unit squares with a gate in the middle, and three squares beside the gate that lead
+    // round it. The closer to those squares the way begins and ends, the shorter is the way round.
+    let mut mesh = cells(1.0, |x, z| {
+        z == 0 && x < 61 || z == 1 && x.abs_diff(30) <= 1
+    });
+    let gate = mesh.poly_ref(0, 30);
+    let mut navigator = navigator(NodeModel::Polygon);
+    for (off, taken) in [(0.42, false), (0.43, true)] {
+        let (from, to) = (at(0.25, 1.0 - off), at(60.75, 1.0 - off));
+        let round = 1.0 + 2.0 * (29.75 * 29.75 + off * off).sqrt();
+        let shorter = 1.0 - 60.5 / round;
+        assert!((shorter > 1e-4) == taken && (shorter - 1e-4).abs() < 1e-5);
+        mesh.set_poly_flags(gate, 1 | CLOSED).unwrap();
+        let (mut corridor, status) = planned(&mesh, from, to, 256, &mut navigator);
+        assert_eq!((status, corridor.polys().len()), (QueryStatus::Success, 63));
+        mesh.set_poly_flags(gate, 1).unwrap();
+        let (row, filter) = (&mut corridor.row(), open_ways());
+        let changed = optimize_topology(row, &mesh, &filter, 2000, 64, &mut navigator);
+        assert_eq!(changed, taken, "{off}");
+        assert_eq!(corridor.polys().len(), if taken { 61 } else { 63 });
+    }
 }
 
 proptest! {

@@ -1,5 +1,5 @@
-//! When a follower looks for shortcuts, goes on with a corridor that was cut, and searches again:
-//! the numbers of the rules, counted step by step.
+//! When a follower looks for shortcuts, goes on with a corridor that was cut, searches again, sets out
+//! again and gives up: the numbers of the rules, counted step by step.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,12 +8,14 @@
 
 mod common;
 
-use common::{CLOSED, at, cells, navigator, open_ways, send};
+use common::{CLOSED, at, cells, corners, maze, navigator, open_ways, place, send};
 use throng_query::mesh::{NodeModel, PathStatus};
 use throng_sim::crowd::{AgentOptions, AvoidanceQuality};
-use throng_sim::follower::{FollowerOptions, PathFollower};
+use throng_sim::follower::{FollowerOptions, PathFollower, apply, plan};
 use throng_soa::agents::AgentState;
 use throng_soa::mesh::TiledMesh;
+use throng_soa::rng::SplitMix64;
+use throng_soa::world::{DVec2, DVec3, distance_xz};
 
 /// A lone follower that keeps its route as it was planned.
 const PLAIN: FollowerOptions = FollowerOptions {
@@ -29,7 +31,7 @@ fn row(count: usize) -> TiledMesh {
 }
 
 /// The middle of a square of [`row`].
-fn square(index: usize) -> throng_soa::DVec3 {
+fn square(index: usize) -> DVec3 {
     at(0.5 * index as f64 + 0.25, 0.25)
 }
 
@@ -204,6 +206,25 @@ fn the_budget_of_a_search_doubles_from_round_to_round() {
         assert!(follower.place(&mesh, &filter, square(0)).unwrap());
     }
 
+    // The order's own search is the first round, and the last may not be left unfinished.
+    for max_replan_rounds in [1, 2, 5, 6] {
+        let options = FollowerOptions {
+            max_replan_rounds,
+            ..options
+        };
+        let mut follower = PathFollower::new(options).unwrap();
+        assert!(follower.place(&mesh, &filter, square(0)).unwrap());
+        follower
+            .set_destination(&mesh, &filter, square(99), &mut navigator)
+            .unwrap();
+        let given_up = (1..20).find(|_| {
+            follower.step(&mesh, &filter, 1e-9, &mut navigator).unwrap();
+            follower.state() == AgentState::NoPath
+        });
+        let steps = (max_replan_rounds - 1).max(1) as usize;
+        assert_eq!(given_up, Some(steps), "{max_replan_rounds}");
+    }
+
     let options = AgentOptions {
         path: Some(options),
         ..AgentOptions::SMALL
@@ -222,4 +243,159 @@ fn the_budget_of_a_search_doubles_from_round_to_round() {
     assert!(last.route_searches == 1 && (99..=100).contains(&last.expansions));
     assert!(crowd.agent(id).unwrap().route_is_complete());
     assert!(crowd.agent(id).unwrap().position().x > square(0).x);
+}
+
+/// By sight a shortcut is looked for toward the farthest corner within range: here the destination,
+/// 9.502 away.
+#[test]
+fn a_shortcut_by_sight_aims_at_the_farthest_corner_in_range() {
+    for (optimize_range, expected) in [(9.4, None), (9.6, Some(5)), (10.0, Some(5))] {
+        let options = FollowerOptions {
+            optimize_interval: 5,
+            optimize_range,
+            ..PLAIN
+        };
+        let found = shortcut_at(options, NodeModel::Polygon, 0, false);
+        assert_eq!(found, expected, "{optimize_range}");
+    }
+}
+
+/// A shortcut by search leads to the 64th polygon of the corridor at most.
+#[test]
+fn a_shortcut_by_search_looks_64_polygons_ahead() {
+    // A row with a gate in it, and three squares beside the gate that lead round it. The way round
+    // ends three polygons after the one before the gate.
+    for (gate, taken) in [(30, true), (59, true), (60, true), (61, false), (70, false)] {
+        let mut mesh = cells(0.5, |x, z| {
+            z == 0 && x < 90 || z == 1 && x.abs_diff(gate) <= 1
+        });
+        let closed = mesh.poly_ref(0, gate as u32);
+        mesh.set_poly_flags(closed, 1 | CLOSED).unwrap();
+        let options = FollowerOptions {
+            topology_interval: 1,
+            topology_budget: 1000,
+            ..PLAIN
+        };
+        let (filter, mut navigator) = (open_ways(), navigator(NodeModel::Polygon));
+        let mut follower = PathFollower::new(options).unwrap();
+        assert!(follower.place(&mesh, &filter, square(0)).unwrap());
+        follower
+            .set_destination(&mesh, &filter, square(89), &mut navigator)
+            .unwrap();
+        assert_eq!(follower.polys().len(), 92);
+        mesh.set_poly_flags(closed, 1).unwrap();
+        follower
+            .step(&mesh, &filter, 0.001, &mut navigator)
+            .unwrap();
+        let expected = if taken { 90 } else { 92 };
+        assert_eq!(follower.polys().len(), expected, "gate {gate}");
+    }
+}
+
+/// However long a step is, it ends at the fourth corner.
+#[test]
+fn a_step_walks_to_the_fourth_corner_at_most() {
+    let options = FollowerOptions {
+        max_speed: 1000.0,
+        max_acceleration: 1e6,
+        slow_radius: 0.0,
+        stuck_window: 0.0,
+        ..PLAIN
+    };
+    let mut walked = 0;
+    for seed in 0..6 {
+        let mesh = maze(seed, 8);
+        let (filter, mut navigator) = (open_ways(), navigator(NodeModel::Polygon));
+        let mut rng = SplitMix64::new(seed);
+        let (from, to) = (place(&mesh, &mut rng).1, place(&mesh, &mut rng).1);
+        let mut follower = PathFollower::new(options).unwrap();
+        assert!(follower.place(&mesh, &filter, from).unwrap());
+        follower
+            .set_destination(&mesh, &filter, to, &mut navigator)
+            .unwrap();
+        while follower.state() == AgentState::Moving {
+            let ahead = corners(&mesh, follower.position(), to, follower.polys());
+            let last = ahead.len() - 1;
+            follower.step(&mesh, &filter, 1.0, &mut navigator).unwrap();
+            assert_eq!(follower.position(), ahead[last.min(4)], "seed {seed}");
+            walked += usize::from(last > 4);
+        }
+        assert!(follower.reached_target());
+    }
+    assert!(walked > 5, "{walked} steps had a fifth corner");
+}
+
+/// Who has arrived and is pushed off sets out again in the step that begins farther than twice the
+/// arrival radius, and a hundredth, from the destination.
+#[test]
+fn who_is_pushed_off_its_destination_sets_out_again() {
+    let mesh = cells(16.0, |_, _| true);
+    for arrival_radius in [0.1, 0.3] {
+        let pushed = AgentOptions {
+            arrival_radius,
+            separation_distance: 4.0,
+            separation_weight: 0.1,
+            ..AgentOptions::SMALL
+        };
+        let goal = at(40.0, 40.0);
+        let mut crowd = common::crowd(1);
+        let id = send(&mesh, &mut crowd, at(39.95, 40.0), goal, &pushed);
+        crowd.step(&mesh, 0.05).unwrap();
+        assert_eq!(crowd.agent(id).unwrap().state(), AgentState::Arrived);
+        crowd
+            .add(&mesh, at(39.2, 40.0), &AgentOptions::SMALL)
+            .unwrap();
+        let mut steps = 0;
+        loop {
+            let off = distance_xz(crowd.agent(id).unwrap().position(), goal);
+            crowd.step(&mesh, 0.02).unwrap();
+            let agent = crowd.agent(id).unwrap();
+            let set_out = agent.state() != AgentState::Arrived;
+            assert_eq!(set_out, off > 2.0 * arrival_radius + 0.01, "{off}");
+            if set_out {
+                break;
+            }
+            steps += 1;
+            assert!(steps < 1000, "never pushed far enough: {off}");
+        }
+        assert!(steps > 20, "pushed slowly: {steps}");
+    }
+}
+
+/// An agent is given so many windows in which it walks less than its share of full speed; it is not
+/// watched while it slows down.
+#[test]
+fn who_makes_too_little_way_at_full_speed_is_stuck() {
+    let mesh = cells(16.0, |_, _| true);
+    let (filter, mut navigator) = (open_ways(), navigator(NodeModel::Polygon));
+    for (stuck_window, windows) in [(0.5, 3), (1.0, 1)] {
+        let options = FollowerOptions {
+            stuck_window,
+            stuck_progress: 0.2,
+            max_stuck_recoveries: windows - 1,
+            ..PLAIN
+        };
+        let dt = 1.0 / 16.0;
+        // A fifth of 3.5 is 0.7. A walk of 0.9 is all slow, with the slow radius of 1.
+        for (speed, way, stuck) in [(0.69, 30.0, true), (0.71, 30.0, false), (0.001, 0.9, false)] {
+            let mut follower = PathFollower::new(options).unwrap();
+            assert!(follower.place(&mesh, &filter, at(20.0, 20.0)).unwrap());
+            follower
+                .set_destination(&mesh, &filter, at(20.0 + way, 20.0), &mut navigator)
+                .unwrap();
+            let velocity = DVec2::new(speed, 0.0);
+            let given_up = (1..200).find(|_| {
+                let (row, navigator) = (&mut follower.row(), &mut navigator);
+                let wanted = plan(row, &mesh, &filter, &options, dt, navigator);
+                assert_eq!(wanted.full_speed, way > 1.0);
+                apply(
+                    row, &mesh, &filter, &options, &wanted, velocity, dt, navigator,
+                );
+                *row.state == AgentState::Stuck
+            });
+            let steps = f64::from(windows) * stuck_window / dt;
+            let expected = stuck.then_some(steps as usize);
+            assert_eq!(given_up, expected, "{speed} of {way}");
+        }
+    }
 }

@@ -269,8 +269,7 @@ fn the_nearest_walls_are_avoided() {
     assert_eq!(normals(0), []);
 }
 
-/// A wall faces an agent that is beside it by more than the clearance from either end, and not behind
-/// it by more than a millionth.
+/// A wall faces an agent that is beside it by more than the clearance from either end.
 #[test]
 fn walls_face_who_is_beside_them() {
     // Ground to x = 32, then only to z = 16: a wall along x from (32, 16) on, seen from the side.
