@@ -27,3 +27,4 @@ pub(crate) mod stages;
 pub mod tile;
 mod tile_arrays;
 pub mod volumes;
+mod window;

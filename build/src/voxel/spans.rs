@@ -11,6 +11,7 @@ use super::filter::{
 use super::frame::{HeightfieldFrame, MAX_ROWS};
 use super::rasterize::{RasterizeStats, rasterize};
 use super::volumes::ConvexVolume;
+use super::window::Window;
 use throng_soa::error::ArgumentError;
 use throng_soa::spans::{
     MAX_COLUMN_SPANS, MAX_SPANS, OpenSpans, SolidSpans, SpanColumns, SpanGraph,
@@ -88,6 +89,8 @@ pub struct SpanScratch {
     pub links: LinkScratch,
     /// Distances of the erosion.
     pub erode: ErodeScratch,
+    /// Columns of a grid that is mostly empty, being put back.
+    pub(super) columns_spare: Vec<u32>,
 }
 
 /// Builds the open spans and the span graph of one grid from triangles.
@@ -141,8 +144,29 @@ pub fn finish_open_spans(
             ),
         ));
     }
+    scratch.columns.pack(&mut scratch.solid);
+    // Of a grid with little on it only that little is worked on, to the same spans.
+    let window = Window::of(&scratch.solid);
+    open_packed(window, settings, scratch, spans, graph)?;
+    for volume in volumes {
+        volume.apply(frame, spans);
+    }
+    Ok(())
+}
+
+/// The stages from the packed solid spans to the eroded open ones, on a window of the grid or all of
+/// it: the same in either case.
+fn open_packed(
+    window: Option<Window>,
+    settings: &SpanSettings,
+    scratch: &mut SpanScratch,
+    spans: &mut OpenSpans,
+    graph: &mut SpanGraph,
+) -> Result<(), ArgumentError> {
     let solid = &mut scratch.solid;
-    scratch.columns.pack(solid);
+    if let Some(window) = window {
+        window.cut(solid);
+    }
     filter_low_hanging_obstacles(solid, settings.walkable_climb);
     filter_ledge_spans(
         solid,
@@ -160,8 +184,76 @@ pub fn finish_open_spans(
     );
     graph.rebuild(spans);
     erode_walkable_area(spans, graph, settings.walkable_radius, &mut scratch.erode)?;
-    for volume in volumes {
-        volume.apply(frame, spans);
+    if let Some(window) = window {
+        window.put_back(spans, graph, &mut scratch.columns_spare);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_soa::rng::SplitMix64;
+
+    /// A grid with a few piles of spans on a patch of it, packed.
+    fn patch(rng: &mut SplitMix64, columns: &mut SpanColumns, solid: &mut SolidSpans) {
+        let [width, depth] = [0; 2].map(|_| 1 + rng.next_below(20));
+        columns.reset(width, depth);
+        let place = |rng: &mut SplitMix64, side: u32| {
+            let from = rng.next_below(side);
+            (from, 1 + rng.next_below(side - from))
+        };
+        let ((x, wide), (z, deep)) = (place(rng, width), place(rng, depth));
+        let (has_second, second) = (rng.next_below(2) == 0, rng.next_below(5) as u16);
+        for cell in 0..wide * deep {
+            let column = (x + cell % wide + (z + cell / wide) * width) as usize;
+            if rng.next_below(16) > 0 {
+                columns.add(column, 0, 1 + rng.next_below(2) as u16, 63, 1);
+            }
+            // A second floor over most of it, in places just above the first.
+            if has_second && rng.next_below(12) > 0 {
+                let low = 4 + second + rng.next_below(2) as u16;
+                let area = if rng.next_below(12) == 0 { 0 } else { 63 };
+                columns.add(column, low, low + 1, area, 1);
+            }
+        }
+        columns.pack(solid);
+    }
+
+    #[test]
+    fn a_window_changes_no_span() {
+        let mut rng = SplitMix64::new(8);
+        let mut scratch = [SpanScratch::default(), SpanScratch::default()];
+        let mut spans = [OpenSpans::default(), OpenSpans::default()];
+        let mut graph = [SpanGraph::default(), SpanGraph::default()];
+        let (mut cut, mut standing, mut stacked) = (0, 0, 0);
+        for round in 0..20_000 {
+            let settings = SpanSettings {
+                walkable_height: 2 + rng.next_below(4) as i32,
+                walkable_climb: rng.next_below(4) as i32,
+                walkable_radius: rng.next_below(3) as i32,
+                ..SpanSettings::HUMANOID
+            };
+            let SpanScratch { columns, solid, .. } = &mut scratch[0];
+            patch(&mut rng, columns, solid);
+            let packed = solid.clone();
+            scratch[1].solid = packed;
+            let window = Window::of(&scratch[0].solid);
+            cut += u32::from(window.is_some());
+            for (which, window) in [None, window].into_iter().enumerate() {
+                let (scratch, spans) = (&mut scratch[which], &mut spans[which]);
+                open_packed(window, &settings, scratch, spans, &mut graph[which]).unwrap();
+            }
+            assert_eq!(spans[0], spans[1], "round {round}");
+            assert_eq!(graph[0], graph[1], "round {round}");
+            if window.is_some() {
+                standing += spans[0].area.iter().filter(|&&area| area != 0).count();
+                stacked += graph[0].stacked.len();
+            }
+        }
+        assert!(
+            cut > 8000 && standing > 2000 && stacked > 2000,
+            "{cut} {standing} {stacked}"
+        );
+    }
 }
