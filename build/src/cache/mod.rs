@@ -36,5 +36,6 @@ pub use build::{build_chunk_cached, build_heightfield_cached, build_soup_cached}
 pub use obstacles::{Obstacle, ObstacleShape};
 pub use rebuild::RebuildCounts;
 pub use shapes::MAX_SHAPES;
+pub use snapshot::CacheSnapshot;
 pub use tables::{CacheTables, ObstacleId, ShapeStatus, VolumeId};
 pub use update::RebuildError;

@@ -28,6 +28,8 @@ const FORMAT: &str = "tile cache snapshot";
 /// Fewest bytes an obstacle and a volume are counted with.
 const OBSTACLE_BYTES: usize = 13;
 const VOLUME_BYTES: usize = 41;
+/// Bytes of a tile in the queue.
+const QUEUED_BYTES: usize = 8;
 
 const CYLINDER: u8 = 1;
 const BOX: u8 = 2;
@@ -116,21 +118,9 @@ impl CacheTables {
         bytes: &[u8],
         library: &TileLibrary,
     ) -> Result<(), DataError> {
-        let mut reader = Reader::new(FORMAT, bytes);
-        reader.magic(MAGIC)?;
-        reader.version(VERSION)?;
-        reader.zero_u16("flags")?;
-        let mut shapes = Shapes {
-            next_obstacle: read_next_id(&mut reader, "next obstacle id")?,
-            next_volume: read_next_id(&mut reader, "next volume id")?,
-            ..Shapes::default()
-        };
-        shapes.obstacles = read_obstacles(&mut reader, shapes.next_obstacle)?;
-        shapes.volumes = read_volumes(&mut reader, shapes.next_volume)?;
-        let queue = self.read_queue(&mut reader)?;
-        let length = reader.u32("mesh snapshot length")? as usize;
-        let inner = reader.bytes("mesh snapshot", length)?;
-        reader.finish()?;
+        let saved = read_parts(bytes, self.tiles.len())?;
+        let reader = Reader::new(FORMAT, bytes);
+        let queue = self.find_queue(&reader, &saved)?;
         if mesh.fingerprint() != self.fingerprint {
             return Err(reader.error_at(
                 0,
@@ -139,7 +129,7 @@ impl CacheTables {
                 "the mesh to restore into was not built with this cache",
             ));
         }
-        restore_snapshot_with(mesh, inner, library)?;
+        restore_snapshot_with(mesh, saved.mesh, library)?;
         // Nothing below can fail.
         for tile in &mut self.tiles {
             tile.obstacles.clear();
@@ -151,18 +141,20 @@ impl CacheTables {
             self.tiles[index as usize].queued = true;
         }
         self.queue = queue;
-        self.shapes = shapes;
+        self.shapes = saved.shapes;
         self.list_obstacles();
         Ok(())
     }
 
-    fn read_queue(&self, reader: &mut Reader<'_>) -> Result<VecDeque<u32>, DataError> {
-        let count = reader.count("queue length", 8, self.tiles.len())?;
+    /// The tiles of a queue.
+    fn find_queue(
+        &self,
+        reader: &Reader<'_>,
+        saved: &CacheSnapshot<'_>,
+    ) -> Result<VecDeque<u32>, DataError> {
         let mut seen = vec![false; self.tiles.len()];
-        let mut queue = VecDeque::with_capacity(count);
-        for _ in 0..count {
-            let at = reader.offset();
-            let (x, z) = (reader.i32("tile column")?, reader.i32("tile row")?);
+        let mut queue = VecDeque::with_capacity(saved.queue.len());
+        for (place, &(x, z)) in saved.queue.iter().enumerate() {
             let found = self
                 .tiles
                 .binary_search_by_key(&(z, x), |tile| (tile.tile_z, tile.tile_x));
@@ -176,7 +168,7 @@ impl CacheTables {
                 }
             };
             return Err(reader.error_at(
-                at,
+                saved.queue_at + (place * QUEUED_BYTES) as u64,
                 "queued tile",
                 DataErrorKind::Value,
                 format!("({x}, {z}) {problem}"),
@@ -184,6 +176,85 @@ impl CacheTables {
         }
         Ok(queue)
     }
+}
+
+/// What a tile cache's snapshot holds, read without the cache it belongs to: for a host that wants
+/// to know before it builds one. The mesh is left as bytes, a snapshot of its own.
+#[derive(Debug)]
+pub struct CacheSnapshot<'a> {
+    shapes: Shapes,
+    queue: Vec<(i32, i32)>,
+    queue_at: u64,
+    mesh: &'a [u8],
+    mesh_at: u64,
+}
+
+impl<'a> CacheSnapshot<'a> {
+    /// Reads a snapshot. Whether its queued tiles are tiles of a cache, and its mesh, are left to
+    /// the restore.
+    ///
+    /// # Errors
+    /// As [`CacheTables::restore`], for all that can be told from the bytes.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, DataError> {
+        read_parts(bytes, usize::MAX)
+    }
+
+    /// Number of obstacles.
+    #[must_use]
+    pub fn obstacle_count(&self) -> usize {
+        self.shapes.obstacles.len()
+    }
+
+    /// Number of area volumes.
+    #[must_use]
+    pub fn volume_count(&self) -> usize {
+        self.shapes.volumes.len()
+    }
+
+    /// Columns and rows of the tiles that wait to be rebuilt, in their order.
+    #[must_use]
+    pub fn queued_tiles(&self) -> &[(i32, i32)] {
+        &self.queue
+    }
+
+    /// The mesh as [`read_snapshot_with`](throng_soa::mesh::snapshot::read_snapshot_with) takes it,
+    /// and where it begins.
+    #[must_use]
+    pub fn mesh(&self) -> (&'a [u8], u64) {
+        (self.mesh, self.mesh_at)
+    }
+}
+
+/// Everything but what only the cache knows; `tiles` is the longest queue.
+fn read_parts(bytes: &[u8], tiles: usize) -> Result<CacheSnapshot<'_>, DataError> {
+    let mut reader = Reader::new(FORMAT, bytes);
+    reader.magic(MAGIC)?;
+    reader.version(VERSION)?;
+    reader.zero_u16("flags")?;
+    let mut shapes = Shapes {
+        next_obstacle: read_next_id(&mut reader, "next obstacle id")?,
+        next_volume: read_next_id(&mut reader, "next volume id")?,
+        ..Shapes::default()
+    };
+    shapes.obstacles = read_obstacles(&mut reader, shapes.next_obstacle)?;
+    shapes.volumes = read_volumes(&mut reader, shapes.next_volume)?;
+    let count = reader.count("queue length", QUEUED_BYTES, tiles)?;
+    let queue_at = reader.offset();
+    let mut queue = Vec::with_capacity(count);
+    for _ in 0..count {
+        queue.push((reader.i32("tile column")?, reader.i32("tile row")?));
+    }
+    let length = reader.u32("mesh snapshot length")? as usize;
+    let mesh_at = reader.offset();
+    let mesh = reader.bytes("mesh snapshot", length)?;
+    reader.finish()?;
+    Ok(CacheSnapshot {
+        shapes,
+        queue,
+        queue_at,
+        mesh,
+        mesh_at,
+    })
 }
 
 fn write_obstacle<S: Sink>(writer: &mut Writer<S>, shape: ObstacleShape) {
