@@ -8,7 +8,8 @@
 //! # the width and height of a cell (otherwise those of --cell and --cell-height).
 //! origin -16 0 -16
 //! cell 1 0.5
-//! # Voxels only: the area of a material. 0 cannot be walked on; without a line it is ground.
+//! # Voxels only: the area of a material, once each. 0 cannot be walked on; without a line it is
+//! # ground.
 //! area 2 0
 //! # Column x and z, lowest row, the row above the highest, material 1 to 255 (of a heightfield
 //! # area 0 to 63, where 63 is ordinary ground).
@@ -124,7 +125,8 @@ struct File {
     size: Option<[u32; 3]>,
     origin: Option<DVec3>,
     cell: Option<[f64; 2]>,
-    areas: [u8; 256],
+    /// By material, where a line gives one.
+    areas: [Option<u8>; 256],
     spans: Vec<Span>,
 }
 
@@ -137,7 +139,7 @@ impl File {
             size: None,
             origin: None,
             cell: None,
-            areas: [GROUND; 256],
+            areas: [None; 256],
             spans: Vec::new(),
         }
     }
@@ -257,7 +259,12 @@ impl File {
         if material == 0 {
             return Err(self.error("material", DataErrorKind::Value, "is 0, which is air"));
         }
-        self.areas[material as usize] = self.area(area)?;
+        let area = self.area(area)?;
+        if let Some(before) = self.areas[material as usize] {
+            let problem = format!("is {material}, whose area is {before} already");
+            return Err(self.error("material", DataErrorKind::Value, problem));
+        }
+        self.areas[material as usize] = Some(area);
         Ok(())
     }
 
@@ -416,7 +423,8 @@ impl File {
         };
         let runs = self.spans.iter().map(run).collect();
         let chunk = VoxelChunk::from_runs(width, depth, rows, first, runs)?;
-        Ok(Matter::Voxels(chunk, Box::new(self.areas)))
+        let areas = self.areas.map(|area| area.unwrap_or(GROUND));
+        Ok(Matter::Voxels(chunk, Box::new(areas)))
     }
 
     fn heightfield(

@@ -95,6 +95,10 @@ fn what_is_wrong_is_named_with_its_line() {
         ("throng voxels 1\narea 0 1", "material on line 2: is 0"),
         ("throng voxels 1\narea 1 64", "area on line 2: is 64"),
         (
+            "throng voxels 1\narea 7 9\narea 8 9\narea 7 9",
+            "material on line 4: is 7, whose area is 9 already",
+        ),
+        (
             "throng voxels 1\nbox 1 2 3",
             "line on line 2: 'box' is none of",
         ),
