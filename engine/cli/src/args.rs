@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Bake(BakeArgs),
     /// Find the path between two points
     Path(PathArgs),
-    /// Describe a file: any level, baked mesh, saved state or recording
+    /// Describe a file (any level, baked mesh, saved state or recording) or a generated level
     Info(InfoArgs),
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct SimulateArgs {
         help = level_help("Level to walk in"))]
     pub(crate) level: String,
     /// Number of agents, at most 65,536
-    #[arg(short = 'n', long, default_value_t = 10_000, value_name = "N",
+    #[arg(short = 'n', long, default_value_t = DEFAULT_AGENTS, value_name = "N",
         value_parser = whole(1, MAX_AGENTS), allow_negative_numbers = true)]
     pub(crate) agents: u32,
     /// Number of steps
@@ -99,7 +99,7 @@ pub(crate) struct SimulateArgs {
 pub(crate) struct BakeArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new(), help = level_help("Level to bake"))]
     pub(crate) level: String,
-    /// File to write
+    /// File to write; - is standard output, and the report then goes to standard error
     #[arg(short, long, value_name = "FILE.nav")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -127,8 +127,15 @@ pub(crate) struct PathArgs {
 /// Arguments of `throng info`.
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// File to describe
+    #[arg(help = info_help())]
     pub(crate) file: PathBuf,
+    /// Seed of a generated level
+    #[arg(long, default_value_t = 1, value_name = "K",
+        value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Side of a generated level in units, 64 to 4096 [default: 256]
+    #[arg(long, value_name = "U", value_parser = side, allow_negative_numbers = true)]
+    pub(crate) size: Option<f64>,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -176,6 +183,8 @@ impl SourceArgs {
     }
 }
 
+/// Agents that walk unless asked otherwise.
+pub(crate) const DEFAULT_AGENTS: u32 = 10_000;
 /// Units between the points of a height grid unless asked otherwise.
 const SPACING: f64 = 1.0;
 /// Units of height per grey level unless asked otherwise.
@@ -187,6 +196,15 @@ fn level_help(what: &str) -> String {
     format!(
         "{what}: an OBJ or glTF file, a height grid (PGM), voxels or a heightfield, a baked file, \
          or a generated level: {names}. \
+         These names come first: a file called city is ./city"
+    )
+}
+
+/// Help of what `throng info` describes.
+fn info_help() -> String {
+    let names = levels::NAMES.join(", ");
+    format!(
+        "File to describe, or a generated level: {names}. \
          These names come first: a file called city is ./city"
     )
 }

@@ -15,14 +15,17 @@ const NEAR: f64 = 0.1;
 /// floor. Heights are compared by the climb of the mesh: a slide along a wall takes the height of
 /// the polygon's edge, from which the finer surface may differ. The polygon is the first of the
 /// agent's corridor, or a neighbour of that one just inside a tile border, where the ends of a
-/// portal are rounded. Agents on an off-mesh link are between two polygons and are left out.
-pub(crate) fn on_mesh(mesh: &TiledMesh, crowd: &Crowd) -> Result<(), Failure> {
+/// portal are rounded. Agents on an off-mesh link are between two polygons and are left out. Gives
+/// the number of agents checked.
+pub(crate) fn on_mesh(mesh: &TiledMesh, crowd: &Crowd) -> Result<u64, Failure> {
     let filter = &crowd.options().filter;
     let climb = f64::from(mesh.params().walkable_climb).max(NEAR);
+    let mut checked = 0;
     for agent in crowd.agents() {
         if agent.state() == AgentState::OffMeshLink {
             continue;
         }
+        checked += 1;
         let position = agent.position();
         let holds = |point: DVec3| {
             distance_xz(point, position) <= TOLERANCE && (point.y - position.y).abs() <= climb
@@ -47,5 +50,5 @@ pub(crate) fn on_mesh(mesh: &TiledMesh, crowd: &Crowd) -> Result<(), Failure> {
         let problem = format!("check failed after step {step}: {id} at {position} {problem}");
         return Err(Failure::Said(problem));
     }
-    Ok(())
+    Ok(checked)
 }

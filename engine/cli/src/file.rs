@@ -12,7 +12,8 @@
 //! start otherwise; then a failure loses the old bytes.
 //!
 //! Pipes, devices and the program's own streams are written as they are: there is nothing in them
-//! to keep.
+//! to keep. Standard output and standard error are not opened again, by whatever name they go (`-`,
+//! `/dev/stdout`): redirected to a file, they have one place in it, which all that is written moves.
 
 #![allow(
     clippy::disallowed_types,
@@ -43,6 +44,10 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Opens a file for writing.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        if let Some(stream) = own_stream(path) {
+            let out = BufWriter::new(stream.open()?);
+            return Ok(Self { out, moved: None });
+        }
         let Some(place) = behind_links(path)? else {
             let out = BufWriter::new(File::create(path)?);
             return Ok(Self { out, moved: None });
@@ -82,16 +87,78 @@ impl Write for NewFile {
     }
 }
 
-/// Sees whether a file can be made where one for `path` is to be, or the one there written in its
-/// place, leaving everything as it was.
-pub(crate) fn probe(path: &Path) -> io::Result<()> {
-    let Some(place) = behind_links(path)? else {
-        return Ok(());
-    };
-    match Unfinished::create(&place) {
-        Ok(_) => Ok(()),
-        Err(error) => open_instead(&place, error).map(drop),
+/// A stream the program was started with, and writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+impl Stream {
+    /// Another handle of the stream, which writes where the stream itself would go on.
+    fn open(self) -> io::Result<File> {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            let own = match self {
+                Self::Output => io::stdout().as_fd().try_clone_to_owned(),
+                Self::Error => io::stderr().as_fd().try_clone_to_owned(),
+            };
+            own.map(File::from)
+        }
+        #[cfg(windows)]
+        {
+            use std::os::windows::io::AsHandle;
+            let own = match self {
+                Self::Output => io::stdout().as_handle().try_clone_to_owned(),
+                Self::Error => io::stderr().as_handle().try_clone_to_owned(),
+            };
+            own.map(File::from)
+        }
+        #[cfg(not(any(unix, windows)))]
+        {
+            Err(ErrorKind::Unsupported.into())
+        }
     }
+
+    /// A path that leads to it, where the system has one.
+    pub(crate) fn path(self) -> &'static Path {
+        Path::new(match self {
+            Self::Output => "/dev/stdout",
+            Self::Error => "/dev/stderr",
+        })
+    }
+}
+
+/// The stream of its own that the program writes to under this name: `-` is standard output, and
+/// so is whatever leads to `/dev/stdout`.
+pub(crate) fn own_stream(path: &Path) -> Option<Stream> {
+    if path.as_os_str() == "-" {
+        return Some(Stream::Output);
+    }
+    let mut place = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if let Some(stream) = numbered_stream(&place) {
+            return Some(stream);
+        }
+        place = folder_of(&place).join(fs::read_link(&place).ok()?);
+    }
+    None
+}
+
+/// The stream whose number a file of the folder of the program's open files has for a name.
+fn numbered_stream(path: &Path) -> Option<Stream> {
+    let stream = match path.file_name()?.to_str()? {
+        "1" => Stream::Output,
+        "2" => Stream::Error,
+        _ => return None,
+    };
+    let folder = fs::canonicalize(folder_of(path)).ok()?;
+    let is_it = |own: &&str| fs::canonicalize(own).is_ok_and(|own| own == folder);
+    let own = ["/proc/self/fd", "/dev/fd"].iter().find(|own| is_it(own));
+    own.map(|_| stream)
 }
 
 /// The file a name stands for: links are kept, and what they lead to is written. `None` when bytes

@@ -122,7 +122,17 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::about(path.display(), format!("cannot write: {}", reason(error)))
+    let problem = format!("cannot write: {}", reason(error));
+    Failure::about(place_of(path).display(), problem)
+}
+
+/// The name by which people know where a file goes.
+pub(crate) fn place_of(path: &Path) -> &Path {
+    if path.as_os_str() == "-" {
+        Path::new("standard output")
+    } else {
+        path
+    }
 }
 
 /// A system error in plain words where there are some.
@@ -138,12 +148,23 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
+/// What prints a report.
+pub(crate) type Say = fn(&str) -> Result<(), Failure>;
+
 /// Prints `text` and a line end on standard output.
 pub(crate) fn say(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    say_on(io::stdout().lock(), "standard output", text)
+}
+
+/// Prints `text` and a line end on standard error, where standard output is taken.
+pub(crate) fn say_aside(text: &str) -> Result<(), Failure> {
+    say_on(io::stderr().lock(), "standard error", text)
+}
+
+fn say_on(mut out: impl Write, name: &str, text: &str) -> Result<(), Failure> {
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
-        Err(error) => Err(cannot_write(Path::new("standard output"), &error)),
+        Err(error) => Err(cannot_write(Path::new(name), &error)),
         Ok(()) => Ok(()),
     }
 }

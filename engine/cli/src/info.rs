@@ -1,6 +1,7 @@
-//! `throng info`: what is in a file.
+//! `throng info`: what is in a file, or in a generated level.
 //!
-//! The first bytes say what it is, or the name of a glTF file; anything else is taken for OBJ.
+//! Names of generated levels come first. Of a file the first bytes say what it is, or the name of a
+//! glTF file; anything else is taken for OBJ.
 
 mod meshes;
 mod saved;
@@ -8,7 +9,7 @@ mod saved;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use throng::{DVec3, DataError, Soup};
+use throng::{DVec3, DataError, Soup, levels};
 
 use crate::args::InfoArgs;
 use crate::cells::{Cells, Matter};
@@ -16,18 +17,34 @@ use crate::forms::{self, BAKED, BARE, CACHE, CROWD, RECORDING, SNAPSHOT, TILE, W
 use crate::greymap::Greymap;
 use crate::host::{self, Failure};
 use crate::input::{self, Input};
+use crate::level;
 use crate::record;
-use crate::report::{STATE_WORDS, STATES, Table};
+use crate::report::{STATE_WORDS, STATES, Table, some_of};
 use crate::words::{count, counted, rounded, trimmed};
 
 /// Text and JSON about one file.
 type Description = (Table, Value);
 
-/// Prints what is known about a file.
+/// Prints what is known about a file or a generated level.
 pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
     let path = args.file.as_path();
-    let bytes = host::read(path)?;
     let name = path.display().to_string();
+    let size = args.size.unwrap_or(levels::DEFAULT_SIZE);
+    if let Some((soup, links)) = levels::generate_with_links(&name, size, args.seed) {
+        let (table, object) = describe_generated(&name, size, args.seed, &soup, links.len());
+        return host::say(&if args.json {
+            object.to_string()
+        } else {
+            table.to_string()
+        });
+    }
+    if !path.exists() {
+        return Err(Failure::about(&name, level::nothing_called(&name)));
+    }
+    if args.size.is_some() {
+        return Err(level::size_of_a_file());
+    }
+    let bytes = host::read(path)?;
     let described = describe(path, &bytes).map_err(|error| match error {
         Failure::Said(problem) => Failure::about(&name, problem),
         other => other,
@@ -40,7 +57,8 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
         if let Some((form, version)) = form {
             whole.row("form", format!("{form}, version {version}"));
         }
-        return host::say(&format!("{whole}\n{table}"));
+        whole.append(&table);
+        return host::say(&whole.to_string());
     }
     if let Some((form, version)) = form {
         object["form"] = json!(form);
@@ -51,19 +69,34 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
     host::say(&object.to_string())
 }
 
+fn describe_generated(name: &str, size: f64, seed: u64, soup: &Soup, links: usize) -> Description {
+    let mut whole = Table::default();
+    whole.row(
+        "level",
+        format!("{name}, {size} x {size} units, seed {seed}"),
+    );
+    let (mut table, mut object) = describe_soup(soup, "generated level", "generated");
+    table.row("links", format!("{} off-mesh", count(links)));
+    whole.append(&table);
+    object["level"] = json!(name);
+    object["size"] = json!(size);
+    object["seed"] = json!(seed);
+    object["off_mesh_links"] = json!(links);
+    (whole, object)
+}
+
 fn describe(path: &Path, bytes: &[u8]) -> Result<Description, Failure> {
-    let described = match bytes.get(..4).unwrap_or_default() {
-        BAKED => meshes::baked(bytes),
-        BARE => meshes::bare(bytes),
-        WORLD => meshes::world(bytes),
+    match bytes.get(..4).unwrap_or_default() {
+        BAKED => meshes::baked(bytes).map_err(Failure::from),
+        BARE => meshes::bare(bytes).map_err(Failure::from),
+        WORLD => meshes::world(bytes).map_err(Failure::from),
         SNAPSHOT => saved::snapshot(bytes),
         CACHE => saved::cache(bytes),
         TILE => saved::tile(bytes),
         CROWD => saved::crowd(bytes),
-        RECORDING => describe_recording(bytes),
-        _ => return describe_level(path, bytes),
-    };
-    Ok(described?)
+        RECORDING => describe_recording(bytes).map_err(Failure::from),
+        _ => describe_level(path, bytes),
+    }
 }
 
 fn describe_recording(bytes: &[u8]) -> Result<Description, DataError> {
@@ -76,11 +109,8 @@ fn describe_recording(bytes: &[u8]) -> Result<Description, DataError> {
     let length = format!("{frames}, one per {} s: {} s", header.dt, trimmed(seconds));
     table.row("frames", length);
     let words = STATE_WORDS.into_iter().chain(["removed"]);
-    let ends = words.zip(states).filter(|(_, n)| *n > 0);
-    let ends: Vec<_> = ends
-        .map(|(word, n)| format!("{} {word}", count(n as usize)))
-        .collect();
-    table.row("at the end", ends.join(", "));
+    let states_at_end = states.map(|number| number as usize);
+    table.row("at the end", some_of(words.zip(states_at_end)));
     let names = STATES.into_iter().chain(["removed"]);
     let states = names
         .zip(states)

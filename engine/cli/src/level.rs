@@ -155,7 +155,7 @@ pub(crate) fn load(
         return Err(Failure::about(name, nothing_called(name)));
     }
     if args.size.is_some() {
-        return Err(Failure::Usage("--size is for generated levels only".into()));
+        return Err(size_of_a_file());
     }
     let bytes = host::read(path)?;
     if bytes.starts_with(BAKED) || bytes.starts_with(BARE) {
@@ -186,8 +186,13 @@ pub(crate) fn load(
     build(name, source, &soup, args, settings)
 }
 
+/// That `--size` was given with a file.
+pub(crate) fn size_of_a_file() -> Failure {
+    Failure::Usage("--size is for generated levels only".into())
+}
+
 /// A name that is no file and no generated level.
-fn nothing_called(name: &str) -> String {
+pub(crate) fn nothing_called(name: &str) -> String {
     match nearest_name(name, levels::NAMES) {
         Some(known) => format!("no such file; did you mean the generated level {known}?"),
         None => {

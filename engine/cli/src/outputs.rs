@@ -2,13 +2,13 @@
 //! level or another of them, and each must take writing.
 //!
 //! Files are compared by what the system knows of them, so `./level.obj` and links count as
-//! `level.obj`.
+//! `level.obj`. A file may go to standard output (`-`); the report then goes to standard error.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use crate::file;
-use crate::host::{Failure, cannot_write};
+use crate::file::{Stream, own_stream};
+use crate::host::{self, Failure, Say, cannot_write};
 
 /// A file to be written: the flag that names it, and its path when the flag was given.
 pub(crate) type Output<'a> = (&'static str, Option<&'a PathBuf>);
@@ -17,27 +17,57 @@ pub(crate) type Output<'a> = (&'static str, Option<&'a PathBuf>);
 /// everything as it was.
 pub(crate) fn check(level: Option<&Path>, outputs: &[Output<'_>]) -> Result<(), Failure> {
     let input = level.and_then(Identity::of);
-    let mut taken: Vec<(&str, Identity)> = Vec::new();
+    let mut taken: Vec<Taken> = Vec::new();
     let mut probes = Vec::new();
     for &(flag, path) in outputs {
         let Some(path) = path else { continue };
         check_extension(flag, path)?;
-        probes.push(Probe::new(path)?);
-        file::probe(path).map_err(|error| cannot_write(path, &error))?;
-        let Some(identity) = Identity::of(path) else {
-            continue;
-        };
-        if input.as_ref() == Some(&identity) {
+        let stream = own_stream(path);
+        if stream.is_none() {
+            probes.push(Probe::new(path)?);
+        }
+        let identity = Identity::of(match stream {
+            Some(stream) => stream.path(),
+            None => path,
+        });
+        if identity.is_some() && input == identity {
             let problem = format!("is the level itself; give {flag} another file");
             return Err(Failure::about(path.display(), problem));
         }
-        if let Some((other, _)) = taken.iter().find(|(_, known)| *known == identity) {
+        let is_same = |known: &&Taken| {
+            (identity.is_some() && known.identity == identity)
+                || (stream.is_some() && known.stream == stream)
+        };
+        if let Some(known) = taken.iter().find(is_same) {
+            let other = known.flag;
             let problem = format!("is the file of {other} too; give {flag} another one");
             return Err(Failure::about(path.display(), problem));
         }
-        taken.push((flag, identity));
+        taken.push(Taken {
+            flag,
+            identity,
+            stream,
+        });
     }
     Ok(())
+}
+
+/// An output looked at before another.
+struct Taken {
+    flag: &'static str,
+    identity: Option<Identity>,
+    stream: Option<Stream>,
+}
+
+/// What prints the report of a command that writes `outputs`: to standard output, unless a file
+/// goes there.
+pub(crate) fn voice(outputs: &[Output<'_>]) -> Say {
+    let mut paths = outputs.iter().filter_map(|(_, path)| *path);
+    if paths.any(|path| own_stream(path) == Some(Stream::Output)) {
+        host::say_aside
+    } else {
+        host::say
+    }
 }
 
 /// A picture is SVG whatever its name says, so no other format's name is taken.

@@ -7,8 +7,9 @@ use throng::parts::soa::world::distance3;
 use throng::{DVec3, MeshQuery, PathOptions, PathResult, PathStatus, TiledMesh};
 
 use crate::args::PathArgs;
-use crate::host::{self, Failure};
+use crate::host::{Failure, place_of};
 use crate::level::{self, Level};
+use crate::outputs;
 use crate::picture;
 use crate::report::Table;
 use crate::words::{counted, rounded, trimmed};
@@ -21,6 +22,7 @@ const MOST_POINTS: usize = 24;
 /// Finds the path and prints it. No path is a failure, reported all the same.
 pub(crate) fn run(args: &PathArgs) -> Result<(), Failure> {
     let outputs = [("--picture", args.picture.as_ref())];
+    let say = outputs::voice(&outputs);
     let level = level::load(&args.level, &args.source, 0, &outputs)?;
     let mut query = MeshQuery::default();
     let found = query.find_path(level.tiles(), args.from, args.to, &PathOptions::default())?;
@@ -29,9 +31,9 @@ pub(crate) fn run(args: &PathArgs) -> Result<(), Failure> {
         picture::path(path, &level, &found, &search, args.from, args.to)
     });
     if args.source.json {
-        host::say(&object(args, &level, &found).to_string())?;
+        say(&object(args, &level, &found).to_string())?;
     } else {
-        host::say(&table(args, &level, &found, drawn.is_ok()).to_string())?;
+        say(&table(args, &level, &found, drawn.is_ok()).to_string())?;
     }
     drawn?;
     match found.status {
@@ -57,7 +59,7 @@ fn table(args: &PathArgs, level: &Level, found: &PathResult, is_drawn: bool) -> 
         points(&mut table, found);
     }
     if let Some(path) = args.picture.as_ref().filter(|_| is_drawn) {
-        table.row("picture", path.display().to_string());
+        table.row("picture", place_of(path).display().to_string());
     }
     if level.is_empty() {
         table.note(&level.why_empty());

@@ -57,6 +57,8 @@ pub(crate) struct Report {
     pub(crate) step_ms: f64,
     /// Counts of all steps, when they are to be shown.
     pub(crate) profile: Option<StepStats>,
+    /// Agents found on the mesh, over all steps, when that was to be checked.
+    pub(crate) checked: Option<u64>,
     pub(crate) peak_rss_mb: Option<f64>,
     pub(crate) state_hash: u64,
 }
@@ -131,6 +133,9 @@ impl Report {
             "polygons": self.sizes.polygons,
             "peak_rss_mb": self.peak_rss_mb.map(rounded),
         });
+        if let Some(checked) = self.checked {
+            object["checked"] = json!(checked);
+        }
         if let Some(profile) = &self.profile {
             let counts =
                 counted_work(profile).map(|(name, total)| (name.replace(' ', "_"), json!(total)));
@@ -158,6 +163,9 @@ impl Report {
         if let Some(ratio) = self.walked_over_route {
             let text = format!("{ratio:.3} times the planned route, mean of the arrived");
             table.row("walked", text);
+        }
+        if let Some(checked) = self.checked {
+            table.row("check", self.passed(checked));
         }
         table.line();
         self.times(&mut table);
@@ -225,6 +233,19 @@ impl Report {
         format!("{agents}, {route} of way each on average")
     }
 
+    /// What was checked. A check that fails ends the run.
+    fn passed(&self, checked: u64) -> String {
+        if self.steps == 0 {
+            return "nothing to check without a step".into();
+        }
+        let places = counted(checked as usize, "position");
+        let left_out = match self.agent_steps.saturating_sub(checked) {
+            0 => String::new(),
+            more => format!(", {} on links not looked at", count(more as usize)),
+        };
+        format!("passed: after every step everybody was on the mesh ({places}{left_out})")
+    }
+
     fn arrivals(&self) -> String {
         if self.on_arrival == OnArrival::Again {
             return counted(self.arrived as usize, "time");
@@ -247,18 +268,26 @@ impl Report {
     }
 
     fn ends(&self) -> String {
-        let some = STATE_WORDS
-            .into_iter()
-            .zip(self.states)
-            .filter(|(_, count)| *count > 0);
-        let some: Vec<_> = some
-            .map(|(word, n)| format!("{} {word}", count(n)))
-            .collect();
+        let some = state_words(self.states);
         if some.is_empty() {
             return "nobody is left".into();
         }
-        some.join(", ")
+        some
     }
+}
+
+/// How many agents are in each state, without the states nobody is in.
+pub(crate) fn state_words(states: [usize; 6]) -> String {
+    some_of(STATE_WORDS.into_iter().zip(states))
+}
+
+/// Words and their numbers in a line, without those that count nothing.
+pub(crate) fn some_of<'a>(counts: impl Iterator<Item = (&'a str, usize)>) -> String {
+    let some = counts.filter(|(_, number)| *number > 0);
+    let some: Vec<_> = some
+        .map(|(word, number)| format!("{} {word}", count(number)))
+        .collect();
+    some.join(", ")
 }
 
 /// Sizes of a mesh.
@@ -328,6 +357,11 @@ impl Table {
     /// Adds an empty line.
     pub(crate) fn line(&mut self) {
         self.push("");
+    }
+
+    /// Adds the lines of another table.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.push(&other.lines);
     }
 
     /// Adds a hint about what to do next.

@@ -13,8 +13,9 @@ use throng::{
 
 use crate::args::{OnArrival, Show, SimulateArgs};
 use crate::check;
-use crate::host::{self, Failure, Stopwatch, milliseconds, peak_rss_mb};
+use crate::host::{self, Failure, Say, Stopwatch, milliseconds, peak_rss_mb, place_of};
 use crate::level::{self, Level};
+use crate::outputs;
 use crate::picture::{self, Trails};
 use crate::record::{Header, Recorder};
 use crate::report::{MeshSizes, Report, STAGES, Table, mesh_sizes};
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         ("--picture", args.picture.as_ref()),
         ("--record", args.record.as_ref()),
     ];
+    let say = outputs::voice(&outputs);
     let level = level::load(&args.level, &args.source, args.agents, &outputs)?;
     let mut crowd = Crowd::new(CrowdOptions {
         max_agents: args.agents,
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let mesh = level.tiles();
     let sizes = mesh_sizes(mesh);
     let Some(ground) = Ground::largest(mesh) else {
-        return without_ground(args, &level, sizes, &crowd);
+        return without_ground(args, &level, sizes, &crowd, say);
     };
     let mut watch = Stopwatch::start();
     let mut rng = SplitMix64::new(args.source.seed);
@@ -85,7 +87,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
             args.record.as_ref().filter(|_| recorded.is_ok()),
         ),
     ];
-    say_report(args, &report, written)?;
+    say_report(args, &report, written, say)?;
     recorded.and(drawn)
 }
 
@@ -169,7 +171,8 @@ fn walk(
         record(&mut recorder, crowd)?;
         trails.take(step, crowd);
         if args.check {
-            check::on_mesh(mesh, crowd)?;
+            let checked = check::on_mesh(mesh, crowd)?;
+            *report.checked.get_or_insert(0) += checked;
         }
         if args.on_arrival != OnArrival::Stay {
             walkers.follow_up(args.on_arrival, mesh, ground, crowd, rng, &mut query)?;
@@ -231,7 +234,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// Agents per state.
-fn states(crowd: &Crowd) -> [usize; 6] {
+pub(crate) fn states(crowd: &Crowd) -> [usize; 6] {
     let mut states = [0; 6];
     for agent in crowd.agents() {
         states[agent.state() as usize] += 1;
@@ -270,6 +273,7 @@ fn blank_report(args: &SimulateArgs, level: &Level, sizes: MeshSizes, crowd: &Cr
         stages_ms: [0.0; 4],
         step_ms: 0.0,
         profile: args.profile.then(StepStats::default),
+        checked: args.check.then_some(0),
         peak_rss_mb: None,
         state_hash: 0,
     }
@@ -281,6 +285,7 @@ fn without_ground(
     level: &Level,
     sizes: MeshSizes,
     crowd: &Crowd,
+    say: Say,
 ) -> Result<(), Failure> {
     if args.source.json {
         let report = Report {
@@ -288,7 +293,7 @@ fn without_ground(
             peak_rss_mb: peak_rss_mb(),
             ..blank_report(args, level, sizes, crowd)
         };
-        host::say(&report.object().to_string())?;
+        say(&report.object().to_string())?;
     } else {
         let mut table = Table::default();
         table.row("level", format!("{} ({})", level.name, level.source));
@@ -296,7 +301,7 @@ fn without_ground(
         if args.picture.is_some() || args.record.is_some() {
             table.note("Nobody walked: nothing was drawn or recorded.");
         }
-        host::say(&table.to_string())?;
+        say(&table.to_string())?;
     }
     Err(level.no_ground(args.source.json))
 }
@@ -305,15 +310,19 @@ fn say_report(
     args: &SimulateArgs,
     report: &Report,
     written: [(&str, Option<&PathBuf>); 2],
+    say: Say,
 ) -> Result<(), Failure> {
     if args.source.json {
-        return host::say(&report.object().to_string());
+        return say(&report.object().to_string());
     }
     let mut text = report.text();
     text.push_str("\n\n  The same arguments give this hash on every machine and thread count.");
     for (what, file) in written {
         if let Some(path) = file {
-            text.push_str(&format!("\n  The {what} is in {}.", path.display()));
+            text.push_str(&format!(
+                "\n  The {what} is in {}.",
+                place_of(path).display()
+            ));
         }
     }
     if report.is_packed() {
@@ -331,5 +340,5 @@ fn say_report(
             "\n  Next: add `--picture crowd.svg` to see it{again}."
         ));
     }
-    host::say(&text)
+    say(&text)
 }

@@ -5,7 +5,7 @@ use throng::parts::soa::mesh::format::read_mesh;
 use throng::{DataError, MeshParams, NavMesh, NavSettings, NavWorld, TiledMesh};
 
 use super::{Description, corners, extents};
-use crate::report::{Table, mesh_sizes};
+use crate::report::{MeshSizes, Table, mesh_sizes};
 use crate::words::{count, rounded, shortest};
 
 pub(super) fn baked(bytes: &[u8]) -> Result<Description, DataError> {
@@ -26,11 +26,12 @@ pub(super) fn world(bytes: &[u8]) -> Result<Description, DataError> {
     table.row("classes", classes);
     let mut objects = Vec::new();
     for (class, mesh) in world.meshes().iter().enumerate() {
+        let sizes = mesh_sizes(mesh);
         table.line();
-        table.row(&format!("class {class}"), mesh_sizes(mesh).to_string());
-        extents(&mut table, mesh_sizes(mesh).bounds);
+        table.row(&format!("class {class}"), sizes.to_string());
+        extents(&mut table, sizes.bounds);
         rows_of_params(&mut table, mesh.params());
-        objects.push(describe(mesh, Some(mesh.settings())).1);
+        objects.push(object(mesh.params(), &sizes, Some(mesh.settings())));
     }
     let object = json!({ "kind": "world", "classes": objects });
     Ok((table, object))
@@ -46,49 +47,76 @@ fn describe(mesh: &TiledMesh, settings: Option<&NavSettings>) -> Description {
         " without settings"
     };
     table.row("kind", format!("baked mesh{with}"));
+    rows_of_sizes(&mut table, &sizes);
+    rows_of_params(&mut table, params);
+    if let Some(settings) = settings {
+        rows_of_settings(&mut table, settings);
+    }
+    (table, object(params, &sizes, settings))
+}
+
+fn object(params: &MeshParams, sizes: &MeshSizes, settings: Option<&NavSettings>) -> Value {
+    let mut object = json!({ "kind": "mesh", "params": params_object(params) });
+    sizes_into(&mut object, sizes);
+    if let Some(settings) = settings {
+        object["settings"] = settings_object(settings);
+    }
+    object
+}
+
+/// What a mesh is made of.
+pub(super) fn rows_of_sizes(table: &mut Table, sizes: &MeshSizes) {
     table.row("mesh", sizes.to_string());
     table.row("vertices", count(sizes.vertices));
     table.row("links", format!("{} off-mesh", count(sizes.links)));
-    extents(&mut table, sizes.bounds);
-    rows_of_params(&mut table, params);
-    let mut object = json!({
-        "kind": "mesh",
-        "tiles": sizes.tiles,
-        "polygons": sizes.polygons,
-        "vertices": sizes.vertices,
-        "off_mesh_links": sizes.links,
-        "area": rounded(sizes.area),
-        "bounds": corners(sizes.bounds),
-        "params": params_object(params),
-    });
-    if let Some(s) = settings {
-        let partition = format!("{:?}", s.partition).to_lowercase();
-        table.row(
-            "settings",
-            format!(
-                "{partition}, regions of {} and {} cells, edges up to {}",
-                s.min_region_area, s.merge_region_area, s.max_edge_length
-            ),
-        );
-        table.row(
-            "",
-            format!(
-                "cell height {}, contour error {}, detail every {} to {}",
-                s.cell_height, s.contour_max_error, s.detail_sample_distance, s.detail_max_error
-            ),
-        );
-        object["settings"] = json!({
-            "cell_height": s.cell_height,
-            "partition": partition,
-            "min_region_area": s.min_region_area,
-            "merge_region_area": s.merge_region_area,
-            "contour_max_error": s.contour_max_error,
-            "max_edge_length": s.max_edge_length,
-            "detail_sample_distance": s.detail_sample_distance,
-            "detail_max_error": s.detail_max_error,
-        });
-    }
-    (table, object)
+    extents(table, sizes.bounds);
+}
+
+/// The same in JSON, among the other keys of an object.
+pub(super) fn sizes_into(object: &mut Value, sizes: &MeshSizes) {
+    object["tiles"] = json!(sizes.tiles);
+    object["polygons"] = json!(sizes.polygons);
+    object["vertices"] = json!(sizes.vertices);
+    object["off_mesh_links"] = json!(sizes.links);
+    object["area"] = json!(rounded(sizes.area));
+    object["bounds"] = corners(sizes.bounds);
+}
+
+fn rows_of_settings(table: &mut Table, s: &NavSettings) {
+    table.row(
+        "settings",
+        format!(
+            "{}, regions of {} and {} cells, edges up to {}",
+            partition(s),
+            s.min_region_area,
+            s.merge_region_area,
+            s.max_edge_length
+        ),
+    );
+    table.row(
+        "",
+        format!(
+            "cell height {}, contour error {}, detail every {} to {}",
+            s.cell_height, s.contour_max_error, s.detail_sample_distance, s.detail_max_error
+        ),
+    );
+}
+
+fn settings_object(s: &NavSettings) -> Value {
+    json!({
+        "cell_height": s.cell_height,
+        "partition": partition(s),
+        "min_region_area": s.min_region_area,
+        "merge_region_area": s.merge_region_area,
+        "contour_max_error": s.contour_max_error,
+        "max_edge_length": s.max_edge_length,
+        "detail_sample_distance": s.detail_sample_distance,
+        "detail_max_error": s.detail_max_error,
+    })
+}
+
+fn partition(settings: &NavSettings) -> String {
+    format!("{:?}", settings.partition).to_lowercase()
 }
 
 /// The agent a mesh is for and the grid it lies on.

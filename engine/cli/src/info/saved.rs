@@ -1,76 +1,148 @@
-//! Saved states: snapshots of meshes and tile caches, single tiles, crowds. Their headers and counts
-//! are read; whole states are checked by the call that restores them.
+//! Saved states: snapshots of meshes and tile caches, single tiles, crowds.
+//!
+//! They are read as the calls that restore them read them, where all that those need is in the file. What
+//! needs a mesh, a cache or tiles from elsewhere is checked as far as the file goes, its length included,
+//! and the description says so.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use throng::parts::build::cache::CacheSnapshot;
 use throng::parts::soa::bytes::Reader;
-use throng::{DataError, DataErrorKind, MeshParams};
+use throng::parts::soa::mesh::snapshot::read_snapshot;
+use throng::{
+    Crowd, CrowdOptions, DataError, DataErrorKind, MAX_AGENTS, MeshParams, NavMesh, NavSettings,
+    TiledMesh,
+};
 
 use super::Description;
-use super::meshes::{params_object, rows_of_params};
-use crate::forms::{CACHE, CROWD, SNAPSHOT, TILE};
-use crate::report::Table;
+use super::meshes::{params_object, rows_of_params, rows_of_sizes, sizes_into};
+use crate::forms::{CROWD, SNAPSHOT, TILE};
+use crate::host::Failure;
+use crate::report::{STATES, Table, mesh_sizes, state_words};
+use crate::simulate::states;
 use crate::words::{count, counted};
 
 /// Version of tiles and of mesh snapshots.
 const MESH_VERSION: u16 = 2;
-/// Bytes of an obstacle's shape, by its kind less 1: cylinder, box, turned box.
-const SHAPE_BYTES: [usize; 3] = [40, 48, 56];
+/// Bytes of a content id.
+const ID_BYTES: usize = 32;
+/// What the library says is wrong when a snapshot names tiles it does not hold.
+const NAMED_TILE: &str = "tile content id";
 
 /// The state of a mesh.
-pub(super) fn snapshot(bytes: &[u8]) -> Result<Description, DataError> {
-    let mut reader = Reader::new("mesh snapshot", bytes);
-    reader.bytes("magic", SNAPSHOT.len())?;
-    reader.version(MESH_VERSION)?;
-    reader.zero_u16("flags")?;
-    let params = MeshParams::read(&mut reader)?;
-    reader.bytes("section", 8)?;
-    let length = reader.count("section length", 1, usize::MAX)?;
-    let mut body = reader.part("mesh snapshot", "section 1", length)?;
-    let slots = body.count("slot count", 5, usize::MAX)?;
-    reader.finish()?;
+pub(super) fn snapshot(bytes: &[u8]) -> Result<Description, Failure> {
+    let saved = SavedMesh::read(bytes)?;
     let mut table = Table::default();
     table.row("kind", "mesh snapshot");
-    table.row("slots", format!("{} for tiles", count(slots)));
-    rows_of_params(&mut table, &params);
+    let mut object = json!({ "kind": "mesh_snapshot" });
+    saved.tell(&mut table, &mut object);
     read_by(&mut table, "NavMesh::restore and from_snapshot");
-    let object = json!({
-        "kind": "mesh_snapshot",
-        "slots": slots,
-        "params": params_object(&params),
-    });
     Ok((table, object))
 }
 
-/// The state of a tile cache.
-pub(super) fn cache(bytes: &[u8]) -> Result<Description, DataError> {
-    let mut reader = Reader::new("tile cache snapshot", bytes);
-    reader.bytes("magic", CACHE.len())?;
-    reader.version(1)?;
-    reader.zero_u16("flags")?;
-    reader.bytes("next ids", 8)?;
-    let obstacles = reader.count("obstacle count", 5, usize::MAX)?;
-    for _ in 0..obstacles {
-        reader.u32("obstacle id")?;
-        let at = reader.offset();
-        let shape = reader.u8("shape")?;
-        let length = usize::from(shape).checked_sub(1);
-        let Some(&length) = length.and_then(|shape| SHAPE_BYTES.get(shape)) else {
-            let problem = format!("is {shape}; shapes are 1 to 3");
-            return Err(reader.error_at(at, "shape", DataErrorKind::Value, problem));
+/// A mesh snapshot: all of it, or where its tiles are named only, what it says besides.
+enum SavedMesh {
+    Whole(Box<TiledMesh>),
+    Named {
+        params: MeshParams,
+        slots: usize,
+        named: usize,
+    },
+}
+
+impl SavedMesh {
+    fn read(bytes: &[u8]) -> Result<Self, DataError> {
+        match read_snapshot(bytes) {
+            Ok(mesh) => Ok(Self::Whole(Box::new(mesh))),
+            Err(error) if is_elsewhere(&error) => Self::pass_over(bytes),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Passes over the slots, which must fill the file.
+    fn pass_over(bytes: &[u8]) -> Result<Self, DataError> {
+        let mut reader = Reader::new("mesh snapshot", bytes);
+        reader.bytes("magic", SNAPSHOT.len())?;
+        reader.version(MESH_VERSION)?;
+        reader.zero_u16("flags")?;
+        let params = MeshParams::read(&mut reader)?;
+        reader.bytes("section", 12)?;
+        let slots = reader.count("slot count", 5, usize::MAX)?;
+        let mut named = 0;
+        for _ in 0..slots {
+            reader.u32("slot generation")?;
+            let at = reader.offset();
+            match reader.u8("slot kind")? {
+                0 => continue,
+                1 => {
+                    let length = reader.count("tile length", 1, usize::MAX)?;
+                    reader.bytes("tile", length)?;
+                }
+                2 => {
+                    reader.bytes(NAMED_TILE, ID_BYTES)?;
+                    named += 1;
+                }
+                other => {
+                    let problem = format!("is {other}; kinds are 0 to 2");
+                    return Err(reader.error_at(at, "slot kind", DataErrorKind::Value, problem));
+                }
+            }
+            for (field, length) in [("edit count", 7), ("disabled link count", 4)] {
+                let count = reader.count(field, length, usize::MAX)?;
+                reader.bytes(field, count * length)?;
+            }
+        }
+        reader.finish()?;
+        Ok(Self::Named {
+            params,
+            slots,
+            named,
+        })
+    }
+
+    fn tell(&self, table: &mut Table, object: &mut Value) {
+        let (params, slots, named) = match self {
+            Self::Whole(mesh) => (mesh.params(), mesh.slot_count() as usize, 0),
+            Self::Named {
+                params,
+                slots,
+                named,
+            } => (params, *slots, *named),
         };
-        reader.bytes("shape", length)?;
+        table.row("slots", format!("{} for tiles", count(slots)));
+        object["slots"] = json!(slots);
+        object["named_tiles"] = json!(named);
+        object["params"] = params_object(params);
+        if let Self::Whole(mesh) = self {
+            let sizes = mesh_sizes(mesh);
+            rows_of_sizes(table, &sizes);
+            sizes_into(object, &sizes);
+        }
+        rows_of_params(table, params);
+        if named > 0 {
+            let why = format!("tiles elsewhere: {}", count(named));
+            only(table, object, "of the mesh only", &why);
+        }
     }
-    let volumes = reader.count("volume count", 25, usize::MAX)?;
-    for _ in 0..volumes {
-        reader.bytes("volume", 21)?;
-        let corners = reader.count("corner count", 16, usize::MAX)?;
-        reader.bytes("corners", corners * 16)?;
-    }
-    let queued = reader.count("queue length", 8, usize::MAX)?;
-    reader.bytes("queue", queued * 8)?;
-    let mesh = reader.count("mesh snapshot length", 1, usize::MAX)?;
-    reader.bytes("mesh snapshot", mesh)?;
-    reader.finish()?;
+}
+
+/// Whether the library would have read on, had it had a tile that the file names.
+fn is_elsewhere(error: &DataError) -> bool {
+    error.field == NAMED_TILE && error.kind == DataErrorKind::Value
+}
+
+/// Says how much of a file was read when that is not all, and why.
+fn only(table: &mut Table, object: &mut Value, what: &str, why: &str) {
+    table.row("read", format!("{what} the header and the lengths: {why}"));
+    object["header_only"] = json!(true);
+}
+
+/// The state of a tile cache.
+pub(super) fn cache(bytes: &[u8]) -> Result<Description, Failure> {
+    let saved = CacheSnapshot::read(bytes)?;
+    let (mesh_bytes, mesh_at) = saved.mesh();
+    let mesh = SavedMesh::read(mesh_bytes).map_err(|error| error.offset_by(mesh_at))?;
+    let (obstacles, volumes) = (saved.obstacle_count(), saved.volume_count());
+    let queued = saved.queued_tiles().len();
     let mut table = Table::default();
     table.row("kind", "tile cache snapshot");
     let shapes = format!(
@@ -80,20 +152,23 @@ pub(super) fn cache(bytes: &[u8]) -> Result<Description, DataError> {
     );
     table.row("shapes", shapes);
     table.row("queue", counted(queued, "tile"));
-    table.row("mesh", format!("with it, {}", counted(mesh, "byte")));
-    read_by(&mut table, "TileCache::restore");
-    let object = json!({
+    let mut object = json!({
         "kind": "tile_cache_snapshot",
         "obstacles": obstacles,
         "volumes": volumes,
         "queued_tiles": queued,
-        "mesh_bytes": mesh,
+        "mesh_bytes": mesh_bytes.len(),
     });
+    let mut inner = json!({});
+    mesh.tell(&mut table, &mut inner);
+    object["mesh"] = inner;
+    read_by(&mut table, "TileCache::restore");
     Ok((table, object))
 }
 
-/// One tile, which does not know the grid it lies on.
-pub(super) fn tile(bytes: &[u8]) -> Result<Description, DataError> {
+/// One tile, which does not know the grid it lies on: the library reads it for a mesh, and checks it
+/// against that mesh's settings.
+pub(super) fn tile(bytes: &[u8]) -> Result<Description, Failure> {
     let mut reader = Reader::new("tile", bytes);
     reader.bytes("magic", TILE.len())?;
     reader.version(MESH_VERSION)?;
@@ -105,10 +180,22 @@ pub(super) fn tile(bytes: &[u8]) -> Result<Description, DataError> {
         reader.i32("layer")?,
     ];
     let origin = reader.point("origin")?;
-    let vertices = reader.count("vertex count", 12, usize::MAX)?;
-    let polygons = reader.count("polygon count", 16, usize::MAX)?;
-    reader.bytes("counts", 12)?;
-    let links = reader.count("off-mesh link count", 36, usize::MAX)?;
+    let mut counts = [0; 6];
+    let mut need = 0;
+    for (number, (field, length)) in counts.iter_mut().zip([
+        ("vertex count", 12),
+        ("polygon count", 16),
+        ("index count", 7),
+        ("detail vertex count", 12),
+        ("detail triangle count", 4),
+        ("off-mesh link count", 36),
+    ]) {
+        *number = reader.count(field, length, usize::MAX)?;
+        need += *number * length;
+    }
+    reader.bytes("body", need)?;
+    reader.finish()?;
+    let [vertices, polygons, .., links] = counts;
     let mut table = Table::default();
     table.row("kind", "tile of a mesh");
     table.row("place", format!("column {x}, row {z}, layer {layer}"));
@@ -117,8 +204,7 @@ pub(super) fn tile(bytes: &[u8]) -> Result<Description, DataError> {
     table.row("polygons", count(polygons));
     table.row("vertices", count(vertices));
     table.row("links", format!("{} off-mesh", count(links)));
-    read_by(&mut table, "parts::soa::mesh::format::read_tile");
-    let object = json!({
+    let mut object = json!({
         "kind": "tile",
         "x": x,
         "z": z,
@@ -128,6 +214,9 @@ pub(super) fn tile(bytes: &[u8]) -> Result<Description, DataError> {
         "vertices": vertices,
         "off_mesh_links": links,
     });
+    let why = "the rest takes its mesh's settings";
+    only(&mut table, &mut object, "only", why);
+    read_by(&mut table, "parts::soa::mesh::format::read_tile");
     Ok((table, object))
 }
 
@@ -136,7 +225,7 @@ fn read_by(table: &mut Table, call: &str) {
 }
 
 /// A crowd, alone or with its mesh.
-pub(super) fn crowd(bytes: &[u8]) -> Result<Description, DataError> {
+pub(super) fn crowd(bytes: &[u8]) -> Result<Description, Failure> {
     let mut reader = Reader::new("crowd state", bytes);
     reader.bytes("magic", CROWD.len())?;
     reader.version(1)?;
@@ -145,31 +234,95 @@ pub(super) fn crowd(bytes: &[u8]) -> Result<Description, DataError> {
     let mut table = Table::default();
     let mut object = json!({ "kind": "crowd" });
     table.row("kind", "saved crowd");
-    if kind == 2 {
-        let length = reader.count("mesh length", 1, i32::MAX as usize)?;
-        reader.bytes("mesh snapshot", length)?;
-        table.row("mesh", format!("with it, {} bytes", count(length)));
-        object["mesh_bytes"] = json!(length);
-        reader.count("crowd length", 1, i32::MAX as usize)?;
-        reader.bytes("crowd header", 8)?;
-    } else if kind != 1 {
-        let problem = format!("is {kind}; 1 is a crowd, 2 a crowd with its mesh");
-        return Err(reader.error_at(at, "kind", DataErrorKind::Value, problem));
-    }
-    let walls = reader.i32("max walls per agent")?;
-    let slots = reader.count("slot count", 1, usize::MAX)?;
-    let agents = reader.count("agent count", 0, slots)?;
-    reader.count("lowest free slot", 0, slots)?;
-    let next_id = reader.u64("next id")?;
-    let steps = reader.u64("step count")?;
+    let (state, at) = match kind {
+        1 => (bytes, 0),
+        2 => {
+            let length = reader.count("mesh length", 1, i32::MAX as usize)?;
+            let mesh_at = reader.offset();
+            let mesh = reader.bytes("mesh snapshot", length)?;
+            let mesh = SavedMesh::read(mesh).map_err(|error| error.offset_by(mesh_at))?;
+            let own = reader.count("crowd length", 1, i32::MAX as usize)?;
+            let at = reader.offset();
+            let state = reader.bytes("crowd state", own)?;
+            reader.finish()?;
+            let mut inner = json!({});
+            mesh.tell(&mut table, &mut inner);
+            object["mesh"] = inner;
+            object["mesh_bytes"] = json!(length);
+            (state, at)
+        }
+        _ => {
+            let problem = format!("is {kind}; 1 is a crowd, 2 a crowd with its mesh");
+            return Err(reader
+                .error_at(at, "kind", DataErrorKind::Value, problem)
+                .into());
+        }
+    };
+    tell_crowd(state, at, &mut table, &mut object)?;
+    read_by(
+        &mut table,
+        match kind {
+            1 => "Crowd::restore_state, on the mesh it was saved with",
+            _ => "Crowd::restore_state_with_mesh_from",
+        },
+    );
+    Ok((table, object))
+}
+
+/// A crowd's state, which begins `at` a byte of its file. It is restored: of the mesh that asks only
+/// when it changed last, so an empty one does.
+fn tell_crowd(state: &[u8], at: u64, table: &mut Table, object: &mut Value) -> Result<(), Failure> {
+    let head = Head::read(state).map_err(|error| error.offset_by(at))?;
+    let mut crowd = Crowd::new(CrowdOptions {
+        max_agents: MAX_AGENTS,
+        max_walls_per_agent: head.max_walls_per_agent,
+        ..CrowdOptions::default()
+    })?;
+    let nowhere = NavMesh::build(&[], &[], &NavSettings::HUMANOID)?;
+    let restored = crowd.restore_state(&nowhere, state);
+    restored.map_err(|error| error.offset_by(at))?;
+    let (agents, slots) = (crowd.len(), crowd.slot_count());
     let held = format!("{} in {} slots", count(agents), count(slots));
-    table.row("agents", format!("{held}; {next_id} were ever added"));
-    table.row("steps", steps.to_string());
+    let ever = head.next_id;
+    table.row("agents", format!("{held}; {ever} were ever added"));
+    let states = states(&crowd);
+    if agents > 0 {
+        table.row("states", state_words(states));
+    }
+    table.row("steps", crowd.step_count().to_string());
+    let walls = head.max_walls_per_agent;
     table.row("walls", format!("{walls} kept per agent"));
+    let named = STATES.iter().zip(states);
+    let named = named.map(|(name, number)| ((*name).to_owned(), json!(number)));
     object["agents"] = json!(agents);
     object["slots"] = json!(slots);
-    object["agents_ever"] = json!(next_id);
-    object["steps"] = json!(steps);
+    object["states"] = Value::Object(named.collect());
+    object["agents_ever"] = json!(ever);
+    object["steps"] = json!(crowd.step_count());
     object["max_walls_per_agent"] = json!(walls);
-    Ok((table, object))
+    Ok(())
+}
+
+/// What a crowd does not tell once it is restored, or has to know before.
+struct Head {
+    max_walls_per_agent: u32,
+    next_id: u64,
+}
+
+impl Head {
+    fn read(state: &[u8]) -> Result<Self, DataError> {
+        let mut reader = Reader::new("crowd state", state);
+        reader.bytes("magic", CROWD.len())?;
+        reader.bytes("version and kind", 4)?;
+        let max_walls_per_agent = reader.u32("max walls per agent")?;
+        for field in ["slot count", "agent count", "lowest free slot"] {
+            reader.u32(field)?;
+        }
+        let next_id = reader.u64("next id")?;
+        reader.u64("step count")?;
+        Ok(Self {
+            max_walls_per_agent,
+            next_id,
+        })
+    }
 }

@@ -225,16 +225,21 @@ fn every_form_throng_writes_is_told_by_its_name() {
         let bytes = std::fs::read(frozen.join(name)).unwrap();
         std::fs::write(folder.join(name), &bytes).unwrap();
         check_form(&folder, name, kind, form, version);
-        // Whatever is left of one is described or refused in a line, and never taken for OBJ.
-        let cuts = (4..100).step_by(7).chain([bytes.len() - 1]);
+        // Whatever is left of one is refused in a line, and never taken for OBJ. So is more of it.
+        let cuts = (4..100)
+            .step_by(7)
+            .chain([bytes.len() / 2, bytes.len() - 1]);
         for length in cuts.filter(|&length| length < bytes.len()) {
             std::fs::write(folder.join("cut"), &bytes[..length]).unwrap();
-            let run = crate::run(&folder, "info cut");
-            let complaint = crate::text(&run.stderr);
-            let refused = run.status.code() == Some(1) && complaint.lines().count() == 1;
-            assert!(run.status.success() || refused, "{name}: {complaint}");
+            let complaint = error(&folder, "info cut", 1);
             assert!(!complaint.contains("OBJ"), "{name} {length}: {complaint}");
         }
+        std::fs::write(folder.join("long"), [&bytes[..], &[0]].concat()).unwrap();
+        let complaint = error(&folder, "info long", 1);
+        assert!(
+            complaint.starts_with("throng: long: "),
+            "{name}: {complaint}"
+        );
         if kind != "mesh" {
             let complaint = error(&folder, &format!("simulate {name}"), 1);
             let words = complaint.contains("reads it), not a level");
@@ -246,11 +251,107 @@ fn every_form_throng_writes_is_told_by_its_name() {
     assert_eq!(counts, [Some(3), Some(1), Some(11)]);
     let tile = json(&folder, "info tile.onpt");
     assert_eq!(tile["polygons"], 15);
+    // What is not all there is told.
+    for (name, is_part) in [
+        ("snapshot.onps", false),
+        ("snapshot_referenced.onps", true),
+        ("cache.ontk", false),
+        ("cache_referenced.ontk", true),
+        ("tile.onpt", true),
+        ("crowd.opcs", false),
+        ("crowd_with_mesh.opcs", false),
+        ("crowd_with_mesh_referenced.opcs", true),
+    ] {
+        let words = output(&folder, &format!("info {name}"));
+        let says_so = words.contains("only the header and the lengths: ");
+        assert_eq!(says_so, is_part, "{name}: {words}");
+        assert!(words.matches("  agents ").count() <= 1, "{name}: {words}");
+        let info = json(&folder, &format!("info {name}"));
+        let in_json = |object: &Value| object["header_only"] == true;
+        assert_eq!(in_json(&info) || in_json(&info["mesh"]), is_part, "{name}");
+    }
+    for (name, mesh) in [
+        ("snapshot.onps", json(&folder, "info snapshot.onps")),
+        ("cache.ontk", cache["mesh"].clone()),
+    ] {
+        assert!(mesh["polygons"].as_u64() > Some(10), "{name}: {mesh}");
+    }
+    let crowd = json(&folder, "info crowd.opcs");
+    let states = crowd["states"].as_object().unwrap();
+    let agents: u64 = states.values().filter_map(Value::as_u64).sum();
+    assert_eq!(crowd["agents"], agents);
+    assert!(agents > 0, "{crowd}");
     assert_eq!(
         json(&folder, "info world.onnw")["classes"][1]["polygons"],
         4
     );
     assert!(output(&folder, "info snapshot.onps").contains("NavMesh::restore"));
+}
+
+/// A frozen file with the bytes at `at` replaced, under the name `changed`.
+fn change(folder: &Path, name: &str, at: usize, new: &[u8]) {
+    let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/0.1.0");
+    let mut bytes = std::fs::read(frozen.join(name)).unwrap();
+    bytes[at..at + new.len()].copy_from_slice(new);
+    std::fs::write(folder.join("changed"), bytes).unwrap();
+}
+
+#[test]
+fn absurd_headers_are_refused_and_not_told() {
+    let folder = folder("absurd");
+    for (name, at, new, words) in [
+        // More walls than a crowd keeps, agents than there are, ids and steps than it counts to.
+        ("crowd.opcs", 8, &[0xFF; 4][..], "max_walls_per_agent"),
+        ("crowd.opcs", 12, &[0xFF; 4], "slot count at byte 12"),
+        ("crowd.opcs", 16, &[0; 4], "agent count at byte"),
+        ("crowd.opcs", 24, &[0xFF; 8], "next id at byte 24"),
+        ("crowd.opcs", 32, &[0xFF; 8], "step count at byte 32"),
+        // A body that is no tile's, an obstacle of no size, sections without end.
+        ("tile.onpt", 60, &[0xFF; 4], "vertex count at byte 60"),
+        ("tile.onpt", 68, &[0; 4], "bytes follow the end"),
+        ("cache.ontk", 8, &[0; 4], "next obstacle id at byte 8"),
+        ("cache.ontk", 16, &[0xFF; 4], "obstacle count at byte 16"),
+        ("cache.ontk", 25, &[0xFF; 24], "obstacle base"),
+    ] {
+        change(&folder, name, at, new);
+        let complaint = error(&folder, "info changed", 1);
+        assert!(complaint.contains(words), "{name} {at}: {complaint}");
+    }
+}
+
+#[test]
+fn info_takes_the_names_of_generated_levels() {
+    let folder = folder("generated");
+    let city = json(&folder, "info city");
+    assert_eq!(
+        (&city["kind"], &city["size"]),
+        (&"generated".into(), &256.0.into())
+    );
+    let level = throng::levels::generate("rooms", 96.0, 3).unwrap();
+    let rooms = json(&folder, "info rooms --size 96 --seed 3");
+    assert_eq!(rooms["triangles"], level.triangles().len());
+    let words = output(&folder, "info two_floors --size 64 --seed 3");
+    for line in [
+        "level       two_floors, 64 x 64 units, seed 3",
+        "links       12 off-mesh",
+    ] {
+        assert!(words.contains(line), "{words}");
+    }
+    // A file of such a name is asked for by its path.
+    write_floor(&folder);
+    std::fs::copy(folder.join("floor.obj"), folder.join("city")).unwrap();
+    assert_eq!(json(&folder, "info ./city")["kind"], "obj");
+    assert_eq!(json(&folder, "info city")["kind"], "generated");
+    let complaint = error(&folder, "info ctiy", 1);
+    assert!(
+        complaint.contains("did you mean the generated level city?"),
+        "{complaint}"
+    );
+    let complaint = error(&folder, "info floor.obj --size 100", 2);
+    assert!(
+        complaint.contains("--size is for generated levels only"),
+        "{complaint}"
+    );
 }
 
 #[test]

@@ -213,9 +213,6 @@ fn streams_and_pipes_are_written_as_they_are() {
     write_floor(&folder);
     json(&folder, "bake floor.obj -o floor.nav");
     let baked = std::fs::read(folder.join("floor.nav")).unwrap();
-    // The mesh and then the report, through one pipe.
-    let both = crate::run(&folder, "bake floor.obj -o /dev/stdout").stdout;
-    assert!(both.starts_with(&baked) && both.len() > baked.len());
     let out = std::fs::File::create(folder.join("out")).unwrap();
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_throng"))
         .args("bake floor.obj -o /dev/stderr".split_whitespace())
@@ -226,6 +223,91 @@ fn streams_and_pipes_are_written_as_they_are() {
     assert!(run.unwrap().success());
     assert_eq!(std::fs::read(folder.join("out")).unwrap(), baked);
     assert_eq!(names(&folder), ["floor.nav", "floor.obj", "out"]);
+}
+
+#[test]
+fn a_file_on_standard_output_is_alone_there() {
+    use std::process::{Command, Stdio};
+
+    let folder = folder("standard_output");
+    write_floor(&folder);
+    json(&folder, "bake floor.obj -o floor.nav");
+    let baked = std::fs::read(folder.join("floor.nav")).unwrap();
+    let names_before = names(&folder);
+    let streams: &[&str] = if cfg!(target_os = "linux") {
+        &["-", "/dev/stdout", "/proc/self/fd/1"]
+    } else {
+        &["-"]
+    };
+    for stream in streams {
+        let piped = crate::run(&folder, &format!("bake floor.obj -o {stream}"));
+        assert!(piped.status.success());
+        assert_eq!(piped.stdout, baked, "{stream}");
+        let report = crate::text(&piped.stderr);
+        assert!(
+            report.contains("written") && !report.contains("Next"),
+            "{report}"
+        );
+        let piped = crate::run(&folder, &format!("bake floor.obj --json -o {stream}"));
+        assert_eq!(piped.stdout, baked, "{stream}");
+        let report: serde_json::Value = serde_json::from_slice(&piped.stderr).unwrap();
+        assert_eq!(report["bytes"], baked.len());
+        assert_eq!(names(&folder), names_before);
+        // Into a file, and behind what is in one: the stream has one place in it.
+        for old in ["", "in front"] {
+            let out = folder.join("out");
+            std::fs::write(&out, old).unwrap();
+            let open = std::fs::OpenOptions::new().append(true).open(&out).unwrap();
+            let run = Command::new(env!("CARGO_BIN_EXE_throng"))
+                .args(["bake", "floor.obj", "-o", stream])
+                .current_dir(&folder)
+                .stdout(open)
+                .stderr(Stdio::null())
+                .status();
+            assert!(run.unwrap().success(), "{stream}");
+            let written = std::fs::read(&out).unwrap();
+            assert_eq!(written, [old.as_bytes(), &baked].concat(), "{stream}");
+            std::fs::remove_file(&out).unwrap();
+        }
+    }
+    let walk = "simulate floor.obj -n 3 -s 5";
+    let recorded = crate::run(&folder, &format!("{walk} --record -"));
+    std::fs::write(folder.join("crowd.thrr"), recorded.stdout).unwrap();
+    assert_eq!(json(&folder, "info crowd.thrr")["frames"], 6);
+    let report = crate::text(&recorded.stderr);
+    assert!(
+        report.contains("The recording is in standard output."),
+        "{report}"
+    );
+    let complaint = error(&folder, &format!("{walk} --record - --picture -"), 1);
+    assert!(
+        complaint.contains("is the file of --picture too"),
+        "{complaint}"
+    );
+    let drawn = crate::run(&folder, &format!("path floor.obj {ENDS} --picture -"));
+    assert!(crate::text(&drawn.stdout).starts_with("<svg"));
+    assert!(crate::text(&drawn.stderr).contains("found"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_report_follows_a_file_on_standard_error() {
+    // One file behind both streams, as of `2>&1`.
+    let folder = folder("both_streams");
+    write_floor(&folder);
+    json(&folder, "bake floor.obj -o floor.nav");
+    let baked = std::fs::read(folder.join("floor.nav")).unwrap();
+    let out = std::fs::File::create(folder.join("out")).unwrap();
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_throng"))
+        .args(["bake", "floor.obj", "-o", "/dev/stderr"])
+        .current_dir(&folder)
+        .stdout(out.try_clone().unwrap())
+        .stderr(out)
+        .status();
+    assert!(run.unwrap().success());
+    let both = std::fs::read(folder.join("out")).unwrap();
+    let report = both.strip_prefix(&baked[..]).unwrap();
+    assert!(crate::text(report).contains("written"));
 }
 
 #[test]

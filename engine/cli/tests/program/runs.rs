@@ -101,6 +101,49 @@ fn more_agents_than_fit_are_placed_as_far_as_there_is_room() {
 }
 
 #[test]
+fn what_was_checked_is_said() {
+    let folder = folder("checked");
+    write_floor(&folder);
+    let walk = "simulate floor.obj --agents 20 --steps 30";
+    let words = output(&folder, &format!("{walk} --check"));
+    let line = "  check       passed: after every step everybody was on the mesh (600 positions)\n";
+    assert!(words.contains(line), "{words}");
+    assert_eq!(json(&folder, &format!("{walk} --check"))["checked"], 600);
+    assert!(!output(&folder, walk).contains("check "));
+    assert!(json(&folder, walk)["checked"].is_null());
+    let still = output(&folder, "simulate floor.obj -n 5 -s 0 --check");
+    assert!(still.contains("nothing to check without a step"), "{still}");
+    // Whoever is on a link is between two polygons.
+    let links = "simulate two_floors --size 64 -n 60 -s 200 --check";
+    let run = json(&folder, links);
+    let on_links = 60 * 200 - run["checked"].as_u64().unwrap();
+    assert!(on_links > 0, "{run}");
+    let left_out = format!(", {on_links} on links not looked at)");
+    let words = output(&folder, links);
+    assert!(
+        words.replace(',', "").contains(&left_out.replace(',', "")),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_baked_level_is_proposed_with_the_agents_it_has_room_for() {
+    let folder = folder("proposed");
+    write_floor(&folder);
+    let words = output(&folder, "bake floor.obj -o floor.nav");
+    let next = "  Next: throng simulate floor.nav --agents 61\n";
+    assert!(words.ends_with(next), "{words}");
+    // And they have: a run with them does not call it crowded.
+    let words = output(&folder, "simulate floor.nav --agents 61 --steps 1");
+    assert!(!words.contains("crowded"), "{words}");
+    let words = output(&folder, "bake city --size 576 -o city.nav");
+    assert!(
+        words.ends_with("  Next: throng simulate city.nav\n"),
+        "{words}"
+    );
+}
+
+#[test]
 fn the_path_across_a_floor_is_straight() {
     let folder = folder("path");
     write_floor(&folder);
