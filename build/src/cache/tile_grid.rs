@@ -3,6 +3,8 @@
 //! In: the columns and rows of tiles, row by row. Out: how many stand in a block, at once, and
 //! which, in proportion to the rows of the block that have any.
 
+use core::ops::Range;
+
 use super::layers::CachedTile;
 use crate::pipeline::TileRange;
 
@@ -74,20 +76,24 @@ impl TileGrid {
         self.count_between(low_z, high_z, low_x, high_x)
     }
 
-    /// Appends the indices of the tiles in a block, row by row, and returns how many groups of rows
-    /// were counted: at most `2 * log2(2 * rows)` for each row of the block that has tiles in it, and
-    /// one without any.
-    pub(super) fn push_tiles(&self, block: TileRange, tiles: &mut Vec<u32>) -> usize {
+    /// Appends the indices of the tiles in a block, row by row. Cost: at most `2 * log2(2 * rows)` looks
+    /// for each row of the block that has tiles in it, and one without any.
+    pub(super) fn push_tiles(&self, block: TileRange, tiles: &mut Vec<u32>) {
+        self.walk(block, || (), |row| tiles.extend(row));
+    }
+
+    /// Calls `visit` with the indices of the tiles of each row of a block that has some, and `look` each
+    /// time a group of rows was counted.
+    fn walk(&self, block: TileRange, mut look: impl FnMut(), mut visit: impl FnMut(Range<u32>)) {
         let block = block.intersection(&self.range);
         if block.columns() == 0 || block.rows() == 0 {
-            return 0;
+            return;
         }
         let (low_x, high_x) = self.columns_of(block);
-        let mut counted = 0;
         // Halves of halves of the rows, the lowest on top.
         let mut groups = vec![self.rows_of(block)];
         while let Some((low_z, high_z)) = groups.pop() {
-            counted += 1;
+            look();
             let count = self.count_between(low_z, high_z, low_x, high_x);
             if count == 0 {
                 continue;
@@ -101,9 +107,8 @@ impl TileGrid {
             let columns = self.range.columns();
             let earlier = self.count_between(0, low_z, 0, columns);
             let first = earlier + self.count_between(low_z, high_z, 0, low_x);
-            tiles.extend(first as u32..(first + count) as u32);
+            visit(first as u32..(first + count) as u32);
         }
-        counted
     }
 
     /// Columns of a block inside the range, half-open, from the range's lowest.
@@ -151,6 +156,16 @@ mod tests {
         (TileGrid::of_places(places.iter().copied()), places)
     }
 
+    /// Appends the tiles of a block and counts the groups of rows looked at.
+    fn looks(grid: &TileGrid, block: TileRange, found: &mut Vec<u32>) -> usize {
+        let mut looks = 0;
+        grid.walk(block, || looks += 1, |row| found.extend(row));
+        let mut again = Vec::new();
+        grid.push_tiles(block, &mut again);
+        assert!(found.ends_with(&again));
+        looks
+    }
+
     #[test]
     fn random_blocks_hold_what_a_look_at_every_tile_finds() {
         let mut rng = SplitMix64::new(5);
@@ -169,7 +184,7 @@ mod tests {
                 let inside = |&index: &u32| block.contains(places[index as usize]);
                 let wanted: Vec<u32> = (0..places.len() as u32).filter(inside).collect();
                 let mut found = Vec::new();
-                let counted = grid.push_tiles(block, &mut found);
+                let counted = looks(&grid, block, &mut found);
                 assert_eq!(found, wanted);
                 assert_eq!(grid.count(block), wanted.len());
                 let mut lines: Vec<i32> = wanted.iter().map(|&i| places[i as usize].1).collect();
@@ -191,19 +206,19 @@ mod tests {
         let mut found = Vec::new();
         let (upright, _) = grid(columns);
         for (min_x, max_x) in [(-3, -1), (1, 3), (5, 9)] {
-            let looks = upright.push_tiles(block(min_x, max_x, -10, far + 10), &mut found);
+            let looks = looks(&upright, block(min_x, max_x, -10, far + 10), &mut found);
             assert!(looks <= 1 && found.is_empty());
         }
         let (lying, _) = grid(rows);
         for (min_z, max_z) in [(-3, -1), (1, 3), (5, 9)] {
-            let looks = lying.push_tiles(block(-10, far + 10, min_z, max_z), &mut found);
+            let looks = looks(&lying, block(-10, far + 10, min_z, max_z), &mut found);
             assert!(looks <= 1 && found.is_empty());
         }
         // One tile far along costs a halving a step.
         let mut places: Vec<(i32, i32)> = (0..far).map(|z| (0, z)).collect();
         places.push((3, 77_777));
         let (lone, _) = grid(places);
-        let looks = lone.push_tiles(block(2, 5, 0, far), &mut found);
+        let looks = looks(&lone, block(2, 5, 0, far), &mut found);
         assert_eq!((found.len(), looks <= 2 * 18), (1, true), "{looks}");
     }
 }

@@ -110,19 +110,17 @@ impl TileSource for SoupSource<'_> {
     }
 
     fn last_row_of_batch(&self, first: i32) -> i32 {
-        let row_of = |range: TileRange| {
-            TileRange {
-                min_x: 0,
-                max_x: 0,
-                ..range
-            }
-            .index(0, first)
-        };
-        let Some((range, mut row)) = self.range.and_then(|range| Some((range, row_of(range)?)))
-        else {
+        let Some(range) = self.range else {
             return first;
         };
-        let mut entries = self.row_entries[row];
+        let row = i64::from(first) - i64::from(range.min_z);
+        let Ok(mut row) = usize::try_from(row) else {
+            return first;
+        };
+        let Some(&own) = self.row_entries.get(row) else {
+            return first;
+        };
+        let mut entries = own;
         while row + 1 < self.row_entries.len()
             && entries + self.row_entries[row + 1] <= BATCH_ENTRIES
         {
