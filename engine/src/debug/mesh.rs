@@ -5,7 +5,9 @@
 //! copies; [`MeshDebug`] is all of them.
 
 use super::lines::{LineKind, Lines};
-use throng_query::mesh::{DefaultFilter, Outlines, PolyWall, for_each_poly_wall};
+use throng_query::mesh::{
+    DefaultFilter, Outlines, PolyWall, for_each_poly_wall, poly_edge, portal_stretch,
+};
 use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
 use throng_soa::world::DVec3;
 
@@ -92,11 +94,12 @@ impl Edges {
     }
 
     fn push_poly(&mut self, tile: &Tile, index: usize, poly: PolyRef, walls: &[PolyWall]) {
-        let ring = tile.poly_ring(index);
         let neighbors = &tile.data().edge_neighbors[tile.poly_edges(index)];
         let mut walls = walls.iter().peekable();
         for (edge, &neighbor) in neighbors.iter().enumerate() {
-            let (a, b) = (ring[edge], ring[(edge + 1) % ring.len()]);
+            let Some((a, b)) = poly_edge(tile, index, edge) else {
+                continue;
+            };
             let mut push = |kind: LineKind, a: DVec3, b: DVec3| {
                 self.lines.push(kind, a, b);
                 self.poly.push(poly);
@@ -163,15 +166,8 @@ fn link_line(
     link: &Link,
 ) -> Option<(LineKind, DVec3, DVec3)> {
     if link.kind == LinkKind::Portal {
-        let ring = tile.poly_ring(index);
-        let edge = usize::from(link.edge);
-        let (a, b) = (*ring.get(edge)?, ring[(edge + 1) % ring.len()]);
-        let at = |t: u8| match t {
-            0 => a,
-            u8::MAX => b,
-            _ => a + (b - a) * (f64::from(t) / 255.0),
-        };
-        return Some((LineKind::Portal, at(link.range_min), at(link.range_max)));
+        let (from, to) = portal_stretch(tile, index, link)?;
+        return Some((LineKind::Portal, from, to));
     }
     let ends = mesh.off_mesh_link(link.link_slot, link.link_index)?;
     Some(if link.kind == LinkKind::OffMeshReverse {

@@ -4,7 +4,7 @@
 //! In: a mesh and a query's answer. Out: outlines and lines.
 
 use super::lines::{LineKind, Lines};
-use throng_query::mesh::{AreaSearch, AreaStatus, Outlines, RaycastHit};
+use throng_query::mesh::{AreaSearch, AreaStatus, Outlines, RaycastHit, poly_edge};
 use throng_soa::mesh::{PolyRef, TiledMesh};
 use throng_soa::world::DVec3;
 
@@ -79,9 +79,7 @@ impl RayDebug {
 /// The ends of an edge, while the mesh has it.
 fn edge(mesh: &TiledMesh, poly: PolyRef, edge: i32) -> Option<(DVec3, DVec3)> {
     let (tile, index) = mesh.resolve(poly)?;
-    let ring = tile.poly_ring(index);
-    let edge = usize::try_from(edge).ok()?;
-    Some((*ring.get(edge)?, ring[(edge + 1) % ring.len()]))
+    poly_edge(tile, index, usize::try_from(edge).ok()?)
 }
 
 /// A search of the surroundings: the polygons it expanded and how it got to each.

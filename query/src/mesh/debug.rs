@@ -5,11 +5,12 @@
 
 use super::filter::Filter;
 use super::front::PathResult;
+use super::outline::{edge_ends, lerp};
 use super::path::PathSearch;
 use super::straight::{StraightPathPoint, collect_portals};
 use super::walls::for_each_wall_piece;
 use throng_soa::DVec3;
-use throng_soa::mesh::{PolyRef, TiledMesh};
+use throng_soa::mesh::{Link, PolyRef, Tile, TiledMesh};
 
 /// Polygons with their corners: rings laid one after the other, world units, counter-clockwise with
 /// X right and Z up.
@@ -156,6 +157,23 @@ impl QueryDebug {
             points: result.points.clone(),
         }
     }
+}
+
+/// The ends of edge `edge` of polygon `poly` of a tile, world units, in the polygon's winding; nothing
+/// when the tile has no such polygon or the polygon no such edge.
+#[must_use]
+pub fn poly_edge(tile: &Tile, poly: usize, edge: usize) -> Option<(DVec3, DVec3)> {
+    let is_there = poly < tile.poly_count() && edge < tile.poly_ring(poly).len();
+    is_there.then(|| edge_ends(tile, poly, edge))
+}
+
+/// The stretch of its edge that a portal of polygon `poly` of a tile covers, to 255ths of the edge; the
+/// edge's own ends are given to the bit. Nothing where [`poly_edge`] has nothing.
+#[must_use]
+pub fn portal_stretch(tile: &Tile, poly: usize, portal: &Link) -> Option<(DVec3, DVec3)> {
+    let (a, b) = poly_edge(tile, poly, usize::from(portal.edge))?;
+    let at = |part: u8| lerp(a, b, f64::from(part) / 255.0);
+    Some((at(portal.range_min), at(portal.range_max)))
 }
 
 /// A stretch of a polygon's edge with nothing accepted behind it.

@@ -34,7 +34,9 @@ mod walls;
 
 pub use area::{AreaOutcome, AreaSearch, MAX_RADIUS};
 pub use connect::connects;
-pub use debug::{Outlines, PolyWall, Portals, QueryDebug, for_each_poly_wall};
+pub use debug::{
+    Outlines, PolyWall, Portals, QueryDebug, for_each_poly_wall, poly_edge, portal_stretch,
+};
 pub use filter::{AREA_COUNT, DefaultFilter, Filter, QueryFilter};
 pub use front::{MeshQuery, PathOptions, PathResult};
 pub use nearest::{NearestPoly, find_nearest_poly, sample_position};
