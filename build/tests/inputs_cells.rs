@@ -26,6 +26,7 @@ const PLAIN: BuildOptions<'_> = BuildOptions {
     obstacles: &[],
     on_tile: None,
     on_flaw: None,
+    is_cancelled: None,
 };
 
 /// Cells of half a unit and rows of a quarter: every sum is exact. A small agent, as walls abound.

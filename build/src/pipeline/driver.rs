@@ -131,11 +131,12 @@ pub trait TileSource: Sync {
 }
 
 /// Visits every tile of `source` on which an agent could stand and returns the visitor's results,
-/// row by row. Of `options` the threads and the progress callback count here; volumes are the
-/// visitor's business.
+/// row by row. Of `options` the threads, the progress callback and the cancellation count here; volumes
+/// are the visitor's business.
 ///
 /// # Errors
-/// The first error, in row order, of a tile or of the visitor, or the threads are more than
+/// The first error, in row order, of a tile or of the visitor, the cancellation among them, or the
+/// threads are more than
 /// [`MAX_THREADS`] or cannot be started.
 pub fn for_each_tile<S: TileSource, R: Send>(
     source: &S,
@@ -178,6 +179,7 @@ pub(crate) fn for_each_tile_on<S: TileSource, R: Send>(
     options: &BuildOptions<'_>,
     visit: impl Fn(&mut ErodedTile<'_>) -> Result<R, BuildError> + Sync,
 ) -> Result<Vec<R>, BuildError> {
+    options.go_on()?;
     let Some(range) = source.tiles() else {
         return Ok(Vec::new());
     };
@@ -313,6 +315,7 @@ impl<S: TileSource, V> Job<'_, S, V> {
     where
         V: Fn(&mut ErodedTile<'_>) -> Result<R, BuildError>,
     {
+        self.options.go_on()?;
         let own = rayon::current_thread_index().unwrap_or(0) % workers.len();
         let mut worker = match workers[own].lock() {
             Ok(worker) => worker,

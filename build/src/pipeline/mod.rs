@@ -56,6 +56,9 @@ pub enum BuildError {
     /// The mesh refused a tile.
     #[error(transparent)]
     Mesh(#[from] MeshEditError),
+    /// [`BuildOptions::is_cancelled`] said so.
+    #[error("the build was cancelled")]
+    Cancelled,
     /// The worker threads could not be started.
     #[error("cannot start {threads} worker threads: {reason}")]
     Threads {
@@ -83,9 +86,38 @@ pub struct BuildOptions<'a> {
     /// cache calls it for the first build; of rebuilds see
     /// [`CacheTables::flawed_tiles`](crate::cache::CacheTables::flawed_tiles).
     pub on_flaw: Option<&'a (dyn Fn(TileFlaw) + Sync)>,
+    /// Asked at the beginning and before each tile, from any worker, whether to give up. A tile is not
+    /// begun for which the answer is yes, and the build ends with [`BuildError::Cancelled`] (or with the
+    /// error of an earlier tile). A build that is never told to give up does not depend on it. One tile,
+    /// however large, is built to its end, and so is the joining of all tiles.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// use throng_build::{BuildError, BuildOptions, NavSettings, build_soup_with, input::levels};
+    ///
+    /// let city = levels::city(256.0, 1);
+    /// let stop = AtomicBool::new(false); // shared with whoever may give up
+    /// let options = BuildOptions {
+    ///     is_cancelled: Some(&|| stop.load(Ordering::Relaxed)),
+    ///     on_tile: Some(&|done, _| stop.store(done == 3, Ordering::Relaxed)),
+    ///     ..BuildOptions::default()
+    /// };
+    /// let built = build_soup_with(
+    ///     city.vertices(), city.triangles(), &NavSettings::HUMANOID, &options);
+    /// assert_eq!(built.err(), Some(BuildError::Cancelled));
+    /// ```
+    pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 impl BuildOptions<'_> {
+    /// Gives up when the caller has.
+    pub(crate) fn go_on(&self) -> Result<(), BuildError> {
+        match self.is_cancelled {
+            Some(is_cancelled) if is_cancelled() => Err(BuildError::Cancelled),
+            _ => Ok(()),
+        }
+    }
+
     /// Lets the caller know of a tile's flaws, if it has any.
     pub(crate) fn report_flaws(&self, tile_x: i32, tile_z: i32, flaws: OutlineFlaws) {
         if let Some(on_flaw) = self.on_flaw.filter(|_| !flaws.is_empty()) {
@@ -117,6 +149,7 @@ impl Default for BuildOptions<'_> {
             obstacles: &[],
             on_tile: None,
             on_flaw: None,
+            is_cancelled: None,
         }
     }
 }
@@ -148,7 +181,7 @@ pub fn build_soup(
 /// [`build_soup`] with all options.
 ///
 /// # Errors
-/// As [`build_soup`].
+/// As [`build_soup`], or the build was cancelled.
 pub fn build_soup_with(
     vertices: &[DVec3],
     triangles: &[[u32; 3]],
@@ -170,7 +203,8 @@ pub fn build_soup_with(
 ///
 /// # Errors
 /// A setting, area id or option is out of range, the chunk and the agent together are more than 65535 rows
-/// high, the chunk covers more than 2^20 tiles, or a tile exceeds a limit of the format.
+/// high, the chunk covers more than 2^20 tiles, a tile exceeds a limit of the format, or the build was
+/// cancelled.
 pub fn build_chunk_with(
     chunk: &VoxelChunk,
     material_areas: Option<&[u8; 256]>,
@@ -188,7 +222,7 @@ pub fn build_chunk_with(
 ///
 /// # Errors
 /// A setting or option is out of range, the heightfield and the agent together are more than 65535 rows high,
-/// the field covers more than 2^20 tiles, or a tile exceeds a limit of the format.
+/// the field covers more than 2^20 tiles, a tile exceeds a limit of the format, or the build was cancelled.
 pub fn build_heightfield_with(
     field: &SolidHeightfield,
     settings: &NavSettings,

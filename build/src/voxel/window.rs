@@ -94,3 +94,48 @@ impl Window {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_soa::spans::SpanColumns;
+
+    /// A grid with a span in each of the columns given.
+    fn grid(width: u32, depth: u32, columns: impl IntoIterator<Item = (u32, u32)>) -> SolidSpans {
+        let mut spans = SpanColumns::default();
+        spans.reset(width, depth);
+        for (x, z) in columns {
+            spans.add((x + z * width) as usize, 0, 1, 63, 1);
+        }
+        let mut solid = SolidSpans::default();
+        spans.pack(&mut solid);
+        solid
+    }
+
+    #[test]
+    fn matter_is_found_with_a_column_around_it() {
+        let of = |solid: &SolidSpans| {
+            Window::of(solid).map(|window| [window.x, window.z, window.width, window.depth])
+        };
+        let strip = (0..200).flat_map(|x| (3..7).map(move |z| (x, z)));
+        assert_eq!(of(&grid(200, 100, strip.clone())), Some([0, 2, 200, 6]));
+        let turned = strip.map(|(x, z)| (z, x));
+        assert_eq!(of(&grid(100, 200, turned)), Some([2, 0, 6, 200]));
+        let corner = [(9, 5), (8, 4)];
+        assert_eq!(of(&grid(10, 6, corner)), Some([7, 3, 3, 3]));
+        assert_eq!(of(&grid(10, 6, [(0, 0)])), Some([0, 0, 2, 2]));
+        // Nothing at all is as little as can be; much is left as it is.
+        assert!(of(&grid(10, 6, [])).is_some_and(|[.., width, depth]| width * depth == 1));
+        assert_eq!(of(&grid(10, 6, [(1, 1), (8, 4)])), None);
+        assert_eq!(of(&grid(1, 1, [(0, 0)])), None);
+    }
+
+    #[test]
+    fn columns_cut_out_are_those_of_the_grid() {
+        let places = [(4, 3), (5, 3), (7, 5)];
+        let whole = grid(20, 20, places);
+        let (mut cut, window) = (whole.clone(), Window::of(&whole).unwrap());
+        window.cut(&mut cut);
+        assert_eq!(cut, grid(6, 5, places.map(|(x, z)| (x - 3, z - 2))));
+    }
+}
