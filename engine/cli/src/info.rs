@@ -216,3 +216,52 @@ fn extents(table: &mut Table, bounds: Option<(DVec3, DVec3)>) {
 fn corners(bounds: Option<(DVec3, DVec3)>) -> Value {
     json!(bounds.map(|(low, high)| [low.to_array(), high.to_array()]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng::SplitMix64;
+
+    /// Bytes of every form with some changed, some cut off: described or refused, and no panic.
+    #[test]
+    fn spoiled_files_are_described_or_refused() {
+        let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/0.1.0");
+        let mut rng = SplitMix64::new(11);
+        for name in [
+            "baked.onnm",
+            "mesh.onpm",
+            "world.onnw",
+            "snapshot.onps",
+            "snapshot_referenced.onps",
+            "cache.ontk",
+            "cache_referenced.ontk",
+            "tile.onpt",
+            "crowd.opcs",
+            "crowd_with_mesh.opcs",
+            "crowd_with_mesh_referenced.opcs",
+            "recording.thrr",
+        ] {
+            let good = host::read(&frozen.join(name)).unwrap();
+            let mut refused = 0;
+            for round in 0..1500 {
+                let mut bytes = good.clone();
+                // Headers say the most: half of the changes are among the first bytes.
+                let reach = if round % 2 == 0 { 160 } else { good.len() };
+                for _ in 0..1 + rng.next_below(3) {
+                    let at = 6 + rng.next_below(reach.min(good.len()) as u32 - 6) as usize;
+                    bytes[at] = match rng.next_below(3) {
+                        0 => 0,
+                        1 => 0xFF,
+                        _ => rng.next_below(256) as u8,
+                    };
+                }
+                if round % 5 == 0 {
+                    bytes.truncate(4 + rng.next_below(bytes.len() as u32 - 4) as usize);
+                    assert!(describe(Path::new(name), &bytes).is_err(), "{name} {round}");
+                }
+                refused += u32::from(describe(Path::new(name), &bytes).is_err());
+            }
+            assert!(refused > 310, "{name}: {refused}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! In: a level (a file of triangles, heights or cells, a baked file, or the name of a generated level)
 //! and options. Out: a report on standard output, as text or as one JSON object, and the files asked
-//! for. Progress goes to standard error when that is a terminal, and so do warnings. Exit codes: 0
+//! for; where one of them goes to standard output, the report goes to standard error. Progress goes to standard error when that is a terminal, and so do warnings. Exit codes: 0
 //! done, 1 one line on standard error says what is wrong (that there is no path or no ground, too),
 //! 2 a usage error.
 //!

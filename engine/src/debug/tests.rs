@@ -5,11 +5,11 @@ use crate::{
 };
 use throng_query::mesh::{
     AreaSearch, AreaStatus, DefaultFilter, QueryFilter, WallSegment, closest_point_on_poly,
-    find_nearest_poly, raycast,
+    find_nearest_poly, poly_edge, portal_stretch, raycast,
 };
 use throng_sim::corridor::PathCorridor;
-use throng_soa::mesh::OffMeshLink;
 use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
+use throng_soa::mesh::{Link, LinkKind, OffMeshLink};
 use throng_soa::world::{distance_xz, distance3, length2};
 
 fn at(x: f64, z: f64) -> DVec3 {
@@ -131,6 +131,50 @@ fn a_small_mesh_has_its_edges_by_kind() {
             (LineKind::OffMesh, there.2, there.1),
         ]
     );
+}
+
+#[test]
+fn edges_and_stretches_that_are_not_there_are_none() {
+    let mesh = three_polygons();
+    let mut portals = 0;
+    for poly in polys(&mesh) {
+        let (tile, index) = mesh.resolve(poly).unwrap();
+        let ring = tile.poly_ring(index);
+        for edge in 0..ring.len() {
+            let next = ring[(edge + 1) % ring.len()];
+            assert_eq!(poly_edge(tile, index, edge), Some((ring[edge], next)));
+        }
+        assert_eq!(poly_edge(tile, index, ring.len()), None);
+        assert_eq!(poly_edge(tile, tile.poly_count(), 0), None);
+        for link in tile.poly_links(index) {
+            if link.kind != LinkKind::Portal {
+                continue;
+            }
+            portals += 1;
+            let (edge, count) = (usize::from(link.edge), ring.len());
+            let (a, b) = (ring[edge], ring[(edge + 1) % count]);
+            let whole = Link {
+                range_min: 0,
+                range_max: 255,
+                ..*link
+            };
+            assert_eq!(portal_stretch(tile, index, &whole), Some((a, b)));
+            let middle = Link {
+                range_min: 51,
+                range_max: 204,
+                ..*link
+            };
+            let (from, to) = portal_stretch(tile, index, &middle).unwrap();
+            assert!((from - (a + (b - a) * 0.2)).length() < 1e-12);
+            assert!((to - (a + (b - a) * 0.8)).length() < 1e-12);
+            let none = Link {
+                edge: count as u8,
+                ..*link
+            };
+            assert_eq!(portal_stretch(tile, index, &none), None);
+        }
+    }
+    assert!(portals > 0);
 }
 
 #[test]
