@@ -18,6 +18,7 @@ use throng_tests::spread;
 fn steady_steps_allocate_nothing() {
     let soup = levels::city(128.0, 1);
     let mesh = NavMesh::build_soup(&soup, &NavSettings::HUMANOID).unwrap();
+    mesh.derive_lookups();
     let mut crowd = spread(&mesh, 200, 3, &AgentOptions::HUMANOID, 1, false).crowd;
     for _ in 0..100 {
         crowd.step(&mesh, 0.05).unwrap();

@@ -255,6 +255,12 @@ impl NavTile {
         grids.candidates(poly, x, z)
     }
 
+    /// Derives now what is derived when first asked for: the tree and the lookup grids.
+    pub fn derive_lookups(&self) {
+        let _ = self.tree();
+        self.detail_grids.get_or_init(|| self.build_detail_grids());
+    }
+
     #[cold]
     fn build_detail_grids(&self) -> DetailGrids {
         DetailGrids::build(

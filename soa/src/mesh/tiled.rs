@@ -1,5 +1,7 @@
 //! The mesh: numbered slots of tiles, their generations and the edits a run may make.
 
+mod restore;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -148,6 +150,13 @@ impl TiledMesh {
             .iter()
             .enumerate()
             .filter_map(|(i, slot)| Some((i as u32, slot.tile.as_ref()?)))
+    }
+
+    /// Derives now what tiles derive when a search first asks for it: trees and lookup grids. For hosts
+    /// that would rather wait here than in the first searches of each tile; results are the same. About
+    /// as long again as reading the mesh took.
+    pub fn derive_lookups(&self) {
+        self.tiles().for_each(|(_, tile)| tile.derive_lookups());
     }
 
     /// Slots of a tile column, by ascending layer.
@@ -457,64 +466,6 @@ impl TiledMesh {
         let column = self.columns.entry((x, z)).or_default();
         let at = column.partition_point(|&other| layer_of(&self.slots, other) < layer);
         column.insert(at, slot);
-    }
-
-    /// The state a reader restores: slots exactly as they were, with run-time values.
-    pub(super) fn from_slots(
-        params: MeshParams,
-        slots: Vec<(u32, Option<Tile>)>,
-    ) -> Result<Self, (u32, MeshEditError)> {
-        let fingerprint = params.fingerprint();
-        let mut mesh = Self {
-            fingerprint,
-            params,
-            slots: slots
-                .iter()
-                .map(|&(salt, _)| Slot { salt, tile: None })
-                .collect(),
-            free: BTreeSet::new(),
-            columns: BTreeMap::new(),
-            link_ends: LinkEnds::default(),
-            edit_count: 0,
-            revision: next_revision(),
-        };
-        for (slot, (_, tile)) in slots.into_iter().enumerate() {
-            let slot = slot as u32;
-            let Some(tile) = tile else {
-                mesh.free.insert(slot);
-                continue;
-            };
-            let (x, z, layer) = position(&tile);
-            if tile.fingerprint() != fingerprint {
-                return Err((slot, MeshEditError::Fingerprint { x, z, layer }));
-            }
-            if mesh.tile_slot_at(x, z, layer).is_some() {
-                return Err((slot, MeshEditError::Occupied { x, z, layer }));
-            }
-            let Some(steps) = steps_with(&mesh, &tile, None) else {
-                return Err((slot, MeshEditError::TooManyLinks { x, z, layer }));
-            };
-            mesh.occupy(slot, tile, steps);
-        }
-        for (&(x, z), column) in &mesh.columns {
-            if !links_are_bounded(&mesh, (x, z), None, None) {
-                let slot = column.first().copied().unwrap_or(0);
-                let layer = mesh.tile(slot).map_or(0, |tile| tile.data().layer);
-                return Err((slot, MeshEditError::TooManyLinks { x, z, layer }));
-            }
-        }
-        restitch_all(&mut mesh);
-        Ok(mesh)
-    }
-
-    /// Takes over another mesh's state in place. The edit count moves past both.
-    pub(super) fn replace_state(&mut self, other: Self) {
-        let edit_count = self.edit_count.max(other.edit_count) + 1;
-        *self = Self {
-            edit_count,
-            revision: next_revision(),
-            ..other
-        };
     }
 }
 
