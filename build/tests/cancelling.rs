@@ -34,13 +34,15 @@ fn a_build_that_is_not_given_up_does_not_depend_on_the_question() {
     for threads in [1, 2, 5] {
         let asked = AtomicUsize::new(0);
         let tiles = AtomicUsize::new(0);
+        let on_tile = |_, all| tiles.store(all, Ordering::Relaxed);
+        let is_cancelled = || {
+            asked.fetch_add(1, Ordering::Relaxed);
+            false
+        };
         let options = BuildOptions {
             threads,
-            on_tile: Some(&|_, all| tiles.store(all, Ordering::Relaxed)),
-            is_cancelled: Some(&|| {
-                asked.fetch_add(1, Ordering::Relaxed);
-                false
-            }),
+            on_tile: Some(&on_tile),
+            is_cancelled: Some(&is_cancelled),
             ..BuildOptions::default()
         };
         assert!(mesh_bytes(&build(&level, &options).unwrap()) == plain);
@@ -70,9 +72,10 @@ fn a_build_given_up_before_it_begins_visits_no_tile() {
     };
     for threads in [1, 4] {
         let visited = AtomicBool::new(false);
+        let on_tile = |_, _| visited.store(true, Ordering::Relaxed);
         let options = BuildOptions {
             threads,
-            on_tile: Some(&|_, _| visited.store(true, Ordering::Relaxed)),
+            on_tile: Some(&on_tile),
             is_cancelled: Some(&|| true),
             ..BuildOptions::default()
         };
@@ -103,14 +106,16 @@ fn a_build_given_up_midway_begins_no_further_tile() {
         for enough in [1, 7, 40] {
             let stop = AtomicBool::new(false);
             let done = AtomicUsize::new(0);
+            let on_tile = |_, _| {
+                if done.fetch_add(1, Ordering::SeqCst) + 1 >= enough {
+                    stop.store(true, Ordering::SeqCst);
+                }
+            };
+            let is_cancelled = || stop.load(Ordering::SeqCst);
             let options = BuildOptions {
                 threads,
-                on_tile: Some(&|_, _| {
-                    if done.fetch_add(1, Ordering::SeqCst) + 1 >= enough {
-                        stop.store(true, Ordering::SeqCst);
-                    }
-                }),
-                is_cancelled: Some(&|| stop.load(Ordering::SeqCst)),
+                on_tile: Some(&on_tile),
+                is_cancelled: Some(&is_cancelled),
                 ..BuildOptions::default()
             };
             assert_eq!(build(&level, &options).err(), Some(BuildError::Cancelled));

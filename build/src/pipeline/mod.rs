@@ -97,9 +97,11 @@ pub struct BuildOptions<'a> {
     ///
     /// let city = levels::city(256.0, 1);
     /// let stop = AtomicBool::new(false); // shared with whoever may give up
+    /// let is_cancelled = || stop.load(Ordering::Relaxed);
+    /// let on_tile = |done, _| stop.store(done == 3, Ordering::Relaxed);
     /// let options = BuildOptions {
-    ///     is_cancelled: Some(&|| stop.load(Ordering::Relaxed)),
-    ///     on_tile: Some(&|done, _| stop.store(done == 3, Ordering::Relaxed)),
+    ///     is_cancelled: Some(&is_cancelled),
+    ///     on_tile: Some(&on_tile),
     ///     ..BuildOptions::default()
     /// };
     /// let built = build_soup_with(
