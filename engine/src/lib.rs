@@ -140,7 +140,8 @@ mod world_crowd;
 pub use navmesh::NavMesh;
 pub use query_forms::{MeshPathTask, NavMeshHit, PooledQuery};
 pub use throng_build::cache::{
-    Obstacle, ObstacleId, ObstacleShape, RebuildCounts, RebuildError, ShapeStatus, VolumeId,
+    CacheSnapshot, Obstacle, ObstacleId, ObstacleShape, RebuildCounts, RebuildError, ShapeStatus,
+    VolumeId,
 };
 pub use throng_build::input::obj::read_obj;
 #[cfg(feature = "gltf")]

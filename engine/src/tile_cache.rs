@@ -103,7 +103,19 @@ impl TileCache {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_soup(soup: &Soup, settings: &NavSettings) -> Result<Self, BuildError> {
-        Self::build(soup.vertices(), soup.triangles(), settings)
+        Self::build_soup_with(soup, settings, &BuildOptions::default())
+    }
+
+    /// [`build_with`](Self::build_with) from a triangle soup.
+    ///
+    /// # Errors
+    /// As [`build_with`](Self::build_with).
+    pub fn build_soup_with(
+        soup: &Soup,
+        settings: &NavSettings,
+        options: &BuildOptions<'_>,
+    ) -> Result<Self, BuildError> {
+        Self::build_with(soup.vertices(), soup.triangles(), settings, options)
     }
 
     /// The mesh of a voxel chunk, with a cache. `material_areas` is the area id of each material's

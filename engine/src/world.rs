@@ -6,7 +6,7 @@
 
 use crate::save;
 use crate::{
-    BuildError, BuildOptions, MeshPathTask, NavMesh, NavSettings, PathOptions, PathResult,
+    BuildError, BuildOptions, MeshPathTask, NavMesh, NavSettings, PathOptions, PathResult, Soup,
 };
 use throng_query::mesh::Filter;
 use throng_soa::bytes::{Buffer, Length, Reader, Sink, Writer};
@@ -73,6 +73,18 @@ impl NavWorld {
         Self::build_each(classes, |settings| {
             NavMesh::build_with(vertices, triangles, settings, options)
         })
+    }
+
+    /// [`build_with`](Self::build_with) from a triangle soup.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_soup_with(
+        soup: &Soup,
+        classes: &[NavSettings],
+        options: &BuildOptions<'_>,
+    ) -> Result<Self, BuildError> {
+        Self::build_with(soup.vertices(), soup.triangles(), classes, options)
     }
 
     /// Builds a mesh per class with `build`: for levels that are not triangles.

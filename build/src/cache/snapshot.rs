@@ -179,7 +179,8 @@ impl CacheTables {
 }
 
 /// What a tile cache's snapshot holds, read without the cache it belongs to: for a host that wants
-/// to know before it builds one. The mesh is left as bytes, a snapshot of its own.
+/// to know before it builds one. The mesh is left as bytes, a snapshot of its own. Reading is linear in
+/// the number of shapes and queued tiles.
 #[derive(Debug)]
 pub struct CacheSnapshot<'a> {
     shapes: Shapes,
