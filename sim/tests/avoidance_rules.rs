@@ -12,16 +12,10 @@
 
 mod common;
 
-use common::{at, cells};
+use common::{STRAIGHT, assert_near, at, cells};
 use throng_sim::crowd::{AgentId, AgentOptions, AvoidanceQuality, Crowd, CrowdOptions};
 use throng_sim::orca::HalfPlane;
 use throng_soa::world::{DVec2, DVec3};
-
-/// A small agent (both radii together are 0.6) that keeps straight on.
-const STRAIGHT: AgentOptions = AgentOptions {
-    side_preference: 0.0,
-    ..AgentOptions::SMALL
-};
 
 /// The qualities that avoid: neighbours, horizon.
 const QUALITIES: [(AvoidanceQuality, usize, f64); 3] = [
@@ -66,12 +60,6 @@ fn planes(agents: &[Placed], dt: f64) -> Vec<HalfPlane> {
     let (planes, walls) = crowd.agent(ids[0]).unwrap().constraints();
     assert_eq!(walls, 0);
     planes.to_vec()
-}
-
-fn assert_near(found: DVec2, expected: DVec2) {
-    let away = found - expected;
-    let away = (away.x * away.x + away.y * away.y).sqrt();
-    assert!(away < 1e-9, "{found}, not {expected}");
 }
 
 #[test]

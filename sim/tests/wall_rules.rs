@@ -8,18 +8,12 @@
 
 mod common;
 
-use common::{at, cells, hand_params, one_tile, send, two_floors};
+use common::{STRAIGHT, assert_near, at, cells, hand_params, one_tile, send, two_floors};
 use throng_sim::crowd::{AgentOptions, AvoidanceQuality, Crowd, CrowdOptions};
 use throng_sim::follower::{FollowerOptions, PathFollower};
 use throng_soa::mesh::TiledMesh;
 use throng_soa::mesh::assemble::{WorldPolygons, from_polygons};
 use throng_soa::world::{DVec2, DVec3, distance_xz};
-
-/// A small agent that keeps straight on.
-const STRAIGHT: AgentOptions = AgentOptions {
-    side_preference: 0.0,
-    ..AgentOptions::SMALL
-};
 
 /// What an agent wants in its first step from `from` to `to`, in parts of its full speed.
 fn wanted(mesh: &TiledMesh, from: DVec3, to: DVec3, options: &AgentOptions) -> DVec2 {
@@ -27,12 +21,6 @@ fn wanted(mesh: &TiledMesh, from: DVec3, to: DVec3, options: &AgentOptions) -> D
     let id = send(mesh, &mut crowd, from, to, options);
     crowd.step(mesh, 0.05).unwrap();
     crowd.agent(id).unwrap().wanted_velocity() / options.max_speed
-}
-
-fn assert_near(found: DVec2, expected: DVec2) {
-    let away = found - expected;
-    let away = (away.x * away.x + away.y * away.y).sqrt();
-    assert!(away < 1e-9, "{found}, not {expected}");
 }
 
 /// Flat ground, 16 wide, up to x = 20, and beside it a slope that ends in a wall at x = 20 + `run`,

@@ -329,10 +329,57 @@ fn shared_detail_vertices_are_not_walked_per_polygon() {
     data.detail_vertices = vec![[1.5, 0.0, 1.25]; usize::from(extra)];
     let tile = NavTile::create(data.clone(), &params()).unwrap();
     assert!(tile.level_height.iter().all(|height| height.is_nan()));
+    // Nor by the lookup grids, when each polygon has enough triangles of its own for one.
+    data.detail_triangles = vec![[0, 1, 2, 0]; 12 * polys];
+    for (poly, mesh) in data.detail_meshes.iter_mut().enumerate() {
+        mesh.triangle_base = 12 * poly as u32;
+        mesh.triangle_count = 12;
+    }
+    let tile = NavTile::create(data.clone(), &params()).unwrap();
+    let candidates = tile.detail_candidates(polys - 1, 1.5, 1.25).unwrap();
+    assert_eq!(candidates.collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+    data.detail_triangles.clear();
     data.detail_meshes = vec![DetailMesh::default(); polys];
     data.detail_meshes[7] = shared;
     let tile = NavTile::create(data, &params()).unwrap();
     assert!(tile.level_height.iter().all(|&height| height == 0.0));
+}
+
+/// A triangle cannot name a corner beyond the 256th, so the grid does not reach for those.
+#[test]
+fn detail_vertices_beyond_the_last_nameable_do_not_count() {
+    let candidates = |strays: usize| {
+        let mut data = TileData {
+            vertices: vec![[1.0, 0.0, 1.0], [2.0, 0.0, 1.0], [2.0, 1.0, 2.0]],
+            poly_vertex_counts: vec![3],
+            poly_indices: vec![0, 1, 2],
+            edge_neighbors: vec![0; 3],
+            edge_portal_sides: vec![NO_PORTAL; 3],
+            poly_areas: vec![0],
+            poly_flags: vec![1],
+            ..TileData::default()
+        };
+        // Twelve small triangles side by side, and vertices far off that none of them names.
+        for i in 0..12 {
+            let x = 1.0 + i as f32 / 12.0;
+            data.detail_vertices
+                .extend([[x, 0.0, 1.0], [x + 0.05, 0.5, 1.0], [x, 0.0, 1.05]]);
+            let first = 3 + 3 * i as u8;
+            data.detail_triangles.push([first, first + 1, first + 2, 0]);
+        }
+        data.detail_vertices.resize(253, [1.5, 0.0, 1.5]);
+        data.detail_vertices.resize(253 + strays, [7.0, 0.0, 7.0]);
+        data.detail_meshes = vec![DetailMesh {
+            vertex_count: data.detail_vertices.len() as u16,
+            triangle_count: 12,
+            ..DetailMesh::default()
+        }];
+        let tile = NavTile::create(data, &params()).unwrap();
+        let (x, z) = (tile.origin.x + 1.01, tile.origin.z + 1.01);
+        tile.detail_candidates(0, x, z).unwrap().collect::<Vec<_>>()
+    };
+    assert_eq!(candidates(0), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(candidates(1000), candidates(0));
 }
 
 /// Polygons that share one long run of degenerate detail triangles: the lookup grids over them

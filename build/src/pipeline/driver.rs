@@ -135,9 +135,8 @@ pub trait TileSource: Sync {
 /// are the visitor's business.
 ///
 /// # Errors
-/// The first error, in row order, of a tile or of the visitor, the cancellation among them, or the
-/// threads are more than
-/// [`MAX_THREADS`] or cannot be started.
+/// The first error, in row order, of a tile or of the visitor, the cancellation among them; or the threads
+/// are more than [`MAX_THREADS`] or cannot be started.
 pub fn for_each_tile<S: TileSource, R: Send>(
     source: &S,
     plan: &TilePlan,
@@ -171,7 +170,7 @@ pub(crate) fn start_threads(threads: usize) -> Result<Option<rayon::ThreadPool>,
 /// [`for_each_tile`] on threads that run already.
 ///
 /// # Errors
-/// The first error, in row order, of a tile or of the visitor.
+/// The first error, in row order, of a tile or of the visitor, the cancellation among them.
 pub(crate) fn for_each_tile_on<S: TileSource, R: Send>(
     pool: Option<&rayon::ThreadPool>,
     source: &S,

@@ -38,6 +38,9 @@ impl Window {
             low = [low[0].min(first), low[1].min(z)];
             high = [high[0].max(last), z];
         }
+        if grid_width == 0 || grid_depth == 0 {
+            return None;
+        }
         let along = |axis: usize, cells: usize| {
             let from = low[axis].saturating_sub(1).min(cells - 1);
             let to = (high[axis] + 2).min(cells);
@@ -110,6 +113,11 @@ mod tests {
         let mut solid = SolidSpans::default();
         spans.pack(&mut solid);
         solid
+    }
+
+    #[test]
+    fn a_grid_without_columns_has_no_window() {
+        assert!(Window::of(&SolidSpans::default()).is_none());
     }
 
     #[test]

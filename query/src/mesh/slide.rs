@@ -33,7 +33,8 @@ pub struct MoveResult {
 /// One slide per call: call again from the result to go on along the next wall.
 ///
 /// A stale or rejected start polygon, or a start more than 1e-6 outside it, is a status; positions
-/// outside the coordinate rule give [`RaycastStatus::None`]. Allocates nothing.
+/// outside the coordinate rule give [`RaycastStatus::None`]. Allocates nothing but the lookup grids of a
+/// tile with much detail, at its first height.
 pub fn move_along_surface<F: Filter + ?Sized>(
     mesh: &TiledMesh,
     start_poly: PolyRef,

@@ -54,7 +54,9 @@ pub enum Stage {
 }
 
 impl Crowd {
-    /// One step of `dt` seconds on `mesh`. Allocates nothing once buffers have grown.
+    /// One step of `dt` seconds on `mesh`. Allocates nothing once buffers have grown and the tiles walked
+    /// on have been looked at before, or all at once by
+    /// [`derive_lookups`](throng_soa::mesh::TiledMesh::derive_lookups).
     ///
     /// # Errors
     /// `dt` is not positive and finite.

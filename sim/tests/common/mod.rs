@@ -14,7 +14,7 @@ use throng_sim::follower::{FollowerOptions, OffMeshMode};
 use throng_soa::mesh::assemble::{WorldPolygons, from_polygons};
 use throng_soa::mesh::{MeshParams, NavTile, PolyRef, TileData, TiledMesh};
 use throng_soa::rng::SplitMix64;
-use throng_soa::world::{DVec3, distance_xz};
+use throng_soa::world::{DVec2, DVec3, distance_xz};
 
 /// Flag of a polygon nobody may use.
 pub const CLOSED: u16 = 2;
@@ -24,6 +24,19 @@ pub fn open_ways() -> QueryFilter {
     let mut filter = QueryFilter::default();
     filter.exclude_flags = CLOSED;
     filter
+}
+
+/// A small agent (two of them are 0.6 apart when they touch) that keeps straight on.
+pub const STRAIGHT: AgentOptions = AgentOptions {
+    side_preference: 0.0,
+    ..AgentOptions::SMALL
+};
+
+/// Equal but for rounding.
+pub fn assert_near(found: DVec2, expected: DVec2) {
+    let away = found - expected;
+    let away = (away.x * away.x + away.y * away.y).sqrt();
+    assert!(away < 1e-9, "{found}, not {expected}");
 }
 
 /// A point of the plane y = 0.

@@ -3,8 +3,8 @@
 //! Hot columns (read by every stage, every step) stand in [`AgentTable`]; the route and its
 //! bookkeeping in [`RouteTable`]; the boundary around an agent in [`WallTable`]. A corridor's
 //! polygons have fixed room beside the tables, made when the agent is added; the room for its wall
-//! pieces grows, rarely, between stages. Otherwise walking allocates nothing. Settings are shared
-//! profiles, an index per agent.
+//! pieces grows, rarely, between stages. Otherwise the agents that walk allocate nothing. Settings are
+//! shared profiles, an index per agent.
 
 use crate::mesh::PolyRef;
 use crate::world::{DVec2, DVec3};

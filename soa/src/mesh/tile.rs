@@ -1,9 +1,9 @@
 //! Tiles: [`NavTile`], validated and immutable, and [`Tile`], a mesh's own copy of one.
 //!
-//! A `NavTile` carries the columns derived from its geometry alone: world positions and boxes; the tree
-//! and the detail grids when a search first asks for them. A `Tile` shares it and adds what a run may change (areas, flags, link
-//! switches) and what stitching derives from the neighbours (links). Derived columns are never
-//! saved.
+//! A `NavTile` carries the columns derived from its geometry alone: world positions and boxes at once, the
+//! tree and the detail grids when a search first asks for them. A `Tile` shares it and adds what a run may
+//! change (areas, flags, link switches) and what stitching derives from the neighbours (links). Derived
+//! columns are never saved.
 
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
@@ -270,6 +270,8 @@ impl NavTile {
                 let extra = self.detail_vertices_of(poly).iter();
                 let extra = extra.map(|&local| to_world(self.origin, local));
                 let corners = self.poly_ring(poly).iter().copied().chain(extra);
+                // A triangle names a corner by a byte; polygons may share a long run of vertices.
+                let corners = corners.take(256);
                 points.extend(corners.map(|corner| [corner.x, corner.z]));
             },
         )

@@ -62,7 +62,8 @@ impl PolyTree {
                 .centers
                 .extend(min.iter().zip(max).map(|(&min, &max)| {
                     let center = (min - low) + (max - low);
-                    let bits = |value: f64| (value as f32).to_bits();
+                    // The sum turns a negative zero round: it lies where the other does.
+                    let bits = |value: f64| (value as f32 + 0.0).to_bits();
                     [bits(center.x), bits(center.y), bits(center.z)]
                 }));
             let size = high - low;
@@ -187,6 +188,16 @@ impl Builder<'_> {
 mod tests {
     use super::*;
     use crate::rng::SplitMix64;
+
+    #[test]
+    fn the_sign_of_a_zero_does_not_show() {
+        let tree = |zero: f64| {
+            let heights = [zero, 0.0, zero, 0.0, zero, 100.0, 90.0, 80.0, 0.0];
+            let boxes = heights.map(|height| DVec3::new(0.0, height, 0.0));
+            PolyTree::build(&boxes, &boxes)
+        };
+        assert_eq!(tree(0.0), tree(-0.0));
+    }
 
     #[test]
     fn every_overlapping_box_is_visited_once() {

@@ -149,9 +149,9 @@ fn steps_of(mesh: &TiledMesh, tile: &NavTile, slot: Option<u32>, most: usize) ->
 /// too: a tree can be made to have many that meet a box none of their polygons is near.
 fn steps_at(tile: &NavTile, point: DVec3, radius: f64, climb: f64) -> usize {
     let (low, high) = reach(point, radius, climb);
-    let mut steps = 1;
-    let mut at = 0;
-    while let Some(node) = tile.tree().nodes.get(at) {
+    let nodes = &tile.tree().nodes;
+    let (mut steps, mut at) = (1, 0);
+    while let Some(node) = nodes.get(at) {
         let meets = node.min.cmple(high).all() && node.max.cmpge(low).all();
         steps += 1;
         if meets && node.count == 0 {

@@ -181,3 +181,78 @@ fn check_portal(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::SplitMix64;
+
+    #[test]
+    fn answers_counted_are_answers_looked_for_edge_by_edge() {
+        let params = MeshParams {
+            origin: crate::world::DVec3::ZERO,
+            tile_size: 8.0,
+            cell_size: 0.25,
+            max_verts_per_poly: 6,
+            walkable_climb: 0.5,
+            agent_radius: 0.25,
+            agent_height: 2.0,
+            agent_max_slope_degrees: 45.0,
+            settings_digest: 0,
+        };
+        let mut rng = SplitMix64::new(33);
+        let mut found = [0; 2];
+        for _ in 0..200_000 {
+            // Triangles over four vertices, neighbours true or not.
+            let polys = 1 + rng.next_below(5) as usize;
+            let mut data = TileData {
+                vertices: vec![[0.0; 3]; 4],
+                poly_vertex_counts: vec![3; polys],
+                ..TileData::default()
+            };
+            for _ in 0..polys {
+                let mut ring = vec![0, 1, 2, 3];
+                ring.rotate_left(rng.next_below(4) as usize);
+                ring.pop();
+                if rng.next_below(2) == 0 {
+                    ring.reverse();
+                }
+                data.poly_indices.extend(ring);
+            }
+            let first: Vec<u32> = (0..=polys as u32).map(|poly| 3 * poly).collect();
+            data.edge_portal_sides = vec![NO_PORTAL; 3 * polys];
+            data.edge_neighbors = vec![0; 3 * polys];
+            for _ in 0..rng.next_below(4) {
+                join_any(&mut data, &first, &mut rng);
+            }
+            if rng.next_below(3) == 0 {
+                let edge = rng.next_below(3 * polys as u32) as usize;
+                data.edge_neighbors[edge] = rng.next_below(polys as u32 + 3) as i32 - 1;
+            }
+            let expected = (0..3 * polys).all(|edge| {
+                let neighbor = data.edge_neighbors[edge];
+                let ends = ends_of(&data, &first, edge / 3, edge);
+                neighbor == 0 || is_answered(&data, &first, edge / 3, neighbor, ends)
+            });
+            let accepted = check_edges(&data, &params, &first).is_ok();
+            assert_eq!(accepted, expected, "{data:?}");
+            found[usize::from(expected)] += 1;
+        }
+        assert!(found.iter().all(|&found| found > 20_000), "{found:?}");
+    }
+
+    /// Joins two polygons over an edge they share, if the two drawn share one.
+    fn join_any(data: &mut TileData, first: &[u32], rng: &mut SplitMix64) {
+        let edges = data.edge_neighbors.len();
+        let one = rng.next_below(edges as u32) as usize;
+        let [a, b] = ends_of(data, first, one / 3, one);
+        let other = (0..edges).find(|&other| {
+            let free = [one, other].map(|edge| data.edge_neighbors[edge]) == [0, 0];
+            free && other / 3 != one / 3 && ends_of(data, first, other / 3, other) == [b, a]
+        });
+        if let Some(other) = other {
+            data.edge_neighbors[one] = (other / 3) as i32 + 1;
+            data.edge_neighbors[other] = (one / 3) as i32 + 1;
+        }
+    }
+}
