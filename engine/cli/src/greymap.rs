@@ -4,12 +4,16 @@
 //! line, so that the picture is the level seen from above as pictures here show it. How far apart the
 //! points are and how high a level is, is the caller's to say.
 
+use std::ops::RangeInclusive;
+
 use throng::parts::soa::bytes::Reader;
 use throng::{ArgumentError, DVec2, DataError, DataErrorKind, Soup, height_grid_soup};
 
 const FORMAT: &str = "PGM";
 /// Most digits of a number in the header.
 const MOST_DIGITS: usize = 9;
+/// Fewest points a side: between two there is ground.
+const FEWEST: u32 = 2;
 
 /// A greymap.
 #[derive(Debug)]
@@ -32,9 +36,9 @@ pub(crate) fn is_greymap(bytes: &[u8]) -> bool {
 pub(crate) fn read(bytes: &[u8]) -> Result<Greymap, DataError> {
     let mut reader = Reader::new(FORMAT, bytes);
     reader.bytes("magic", 2)?;
-    let width = number(&mut reader, bytes, "width", u32::MAX)?;
-    let depth = number(&mut reader, bytes, "height", u32::MAX)?;
-    let most = number(&mut reader, bytes, "largest level", 65535)?;
+    let width = number(&mut reader, bytes, "width", FEWEST..=u32::MAX)?;
+    let depth = number(&mut reader, bytes, "height", FEWEST..=u32::MAX)?;
+    let most = number(&mut reader, bytes, "largest level", 1..=65535)?;
     let each = if most < 256 { 1 } else { 2 };
     let length = u64::from(width) * u64::from(depth) * each;
     let here = reader.remaining() as u64;
@@ -80,7 +84,13 @@ impl Greymap {
 }
 
 /// A number of the header: spaces and comments, digits, and one space behind them.
-fn number(reader: &mut Reader<'_>, bytes: &[u8], field: &str, most: u32) -> Result<u32, DataError> {
+fn number(
+    reader: &mut Reader<'_>,
+    bytes: &[u8],
+    field: &str,
+    range: RangeInclusive<u32>,
+) -> Result<u32, DataError> {
+    let (least, most) = (*range.start(), *range.end());
     let next = |reader: &Reader<'_>| bytes.get(reader.offset() as usize).copied();
     while let Some(byte) = next(reader) {
         if byte == b'#' {
@@ -104,9 +114,13 @@ fn number(reader: &mut Reader<'_>, bytes: &[u8], field: &str, most: u32) -> Resu
         value = value * 10 + u32::from(byte - b'0');
     }
     let ends = next(reader).is_none_or(|byte| byte.is_ascii_whitespace());
-    if !ends || digits == 0 || digits > MOST_DIGITS || value == 0 || value > most {
-        let problem = format!("is no whole number from 1 on, at most {most}");
+    if !ends || digits == 0 || digits > MOST_DIGITS || value > most {
+        let problem = format!("is no whole number from {least} on, at most {most}");
         return Err(reader.error_at(at, field, DataErrorKind::Text, problem));
+    }
+    if value < least {
+        let problem = format!("is {value}; it must be at least {least}");
+        return Err(reader.error_at(at, field, DataErrorKind::Value, problem));
     }
     reader.u8("space")?;
     Ok(value)
@@ -144,7 +158,19 @@ mod tests {
                 b"P5 2 2 300 \x00\x01\x01\x2c\x00\x00\x00\x07\n",
                 "take 8 bytes; 9 follow",
             ),
-            (b"P5 0 2 255 ", "width at byte 3"),
+            (
+                b"P5\n1 2\n255\n\x01\x02",
+                "PGM: width at byte 3: is 1; it must be at least 2",
+            ),
+            (
+                b"P5 2 1 255 \x01\x02",
+                "PGM: height at byte 5: is 1; it must be at least 2",
+            ),
+            (
+                b"P5 0 2 255 ",
+                "width at byte 3: is 0; it must be at least 2",
+            ),
+            (b"P5 2 2 0 ", "largest level at byte 7: is 0; it must be at"),
             (b"P5 2 -2 255 ", "height at byte 5"),
             (b"P5 2 2 65536 ", "largest level at byte 7"),
             (b"P5 4294967296 2 255 ", "width at byte 3"),

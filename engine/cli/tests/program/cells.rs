@@ -74,6 +74,14 @@ fn a_height_grid_is_the_floor_it_shows() {
         complaint.contains("cut.pgm: PGM: levels at byte 15"),
         "{complaint}"
     );
+    // A line of points is no ground; whoever reads it says so.
+    std::fs::write(folder.join("line.pgm"), b"P5\n1 2\n255\n\x01\x02").unwrap();
+    for arguments in ["info line.pgm", "bake line.pgm -o line.nav"] {
+        assert_eq!(
+            error(&folder, arguments, 1),
+            "throng: line.pgm: PGM: width at byte 3: is 1; it must be at least 2\n"
+        );
+    }
 }
 
 #[test]
