@@ -234,8 +234,11 @@ pub(super) fn crowd(bytes: &[u8]) -> Result<Description, Failure> {
     let mut table = Table::default();
     let mut object = json!({ "kind": "crowd" });
     table.row("kind", "saved crowd");
-    let (state, at) = match kind {
-        1 => (bytes, 0),
+    let (state, at, call) = match kind {
+        1 => {
+            let call = "Crowd::restore_state, on the mesh it was saved with";
+            (bytes, 0, call)
+        }
         2 => {
             let length = reader.count("mesh length", 1, i32::MAX as usize)?;
             let mesh_at = reader.offset();
@@ -249,7 +252,11 @@ pub(super) fn crowd(bytes: &[u8]) -> Result<Description, Failure> {
             mesh.tell(&mut table, &mut inner);
             object["mesh"] = inner;
             object["mesh_bytes"] = json!(length);
-            (state, at)
+            let call = match mesh {
+                SavedMesh::Whole(_) => "Crowd::restore_state_with_mesh",
+                SavedMesh::Named { .. } => "Crowd::restore_state_with_mesh_from",
+            };
+            (state, at, call)
         }
         _ => {
             let problem = format!("is {kind}; 1 is a crowd, 2 a crowd with its mesh");
@@ -259,13 +266,7 @@ pub(super) fn crowd(bytes: &[u8]) -> Result<Description, Failure> {
         }
     };
     tell_crowd(state, at, &mut table, &mut object)?;
-    read_by(
-        &mut table,
-        match kind {
-            1 => "Crowd::restore_state, on the mesh it was saved with",
-            _ => "Crowd::restore_state_with_mesh_from",
-        },
-    );
+    read_by(&mut table, call);
     Ok((table, object))
 }
 

@@ -285,7 +285,23 @@ fn every_form_throng_writes_is_told_by_its_name() {
         json(&folder, "info world.onnw")["classes"][1]["polygons"],
         4
     );
-    assert!(output(&folder, "info snapshot.onps").contains("NavMesh::restore"));
+    // Only where tiles are elsewhere does the call take a library of them.
+    for (name, call) in [
+        ("snapshot.onps", "NavMesh::restore and from_snapshot"),
+        (
+            "crowd.opcs",
+            "Crowd::restore_state, on the mesh it was saved with",
+        ),
+        ("crowd_with_mesh.opcs", "Crowd::restore_state_with_mesh"),
+        (
+            "crowd_with_mesh_referenced.opcs",
+            "Crowd::restore_state_with_mesh_from",
+        ),
+    ] {
+        let words = output(&folder, &format!("info {name}"));
+        let line = format!("  read by     {call}");
+        assert!(words.lines().any(|other| other == line), "{name}: {words}");
+    }
 }
 
 /// A frozen file with the bytes at `at` replaced, under the name `changed`.
