@@ -193,6 +193,9 @@ pub(crate) fn size_of_a_file() -> Failure {
 
 /// A name that is no file and no generated level.
 pub(crate) fn nothing_called(name: &str) -> String {
+    if name == "-" && cfg!(unix) {
+        return "no such file; standard input is read as /dev/stdin".into();
+    }
     match nearest_name(name, levels::NAMES) {
         Some(known) => format!("no such file; did you mean the generated level {known}?"),
         None => {

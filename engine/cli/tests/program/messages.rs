@@ -15,6 +15,11 @@ fn complaints_name_the_file_and_the_line() {
     std::fs::write(folder.join("level.glb"), b"glTF").unwrap();
     std::fs::create_dir(folder.join("sub")).unwrap();
     let ends = "--from 0,0,0 --to 1,0,1";
+    let dash = if cfg!(unix) {
+        "-: no such file; standard input is read as /dev/stdin"
+    } else {
+        "-: no such file"
+    };
     for (arguments, words) in [
         (
             "simulate bad.obj",
@@ -41,6 +46,10 @@ fn complaints_name_the_file_and_the_line() {
         ),
         ("simulate sub", "sub: is a directory"),
         ("info nowhere.obj", "nowhere.obj: no such file"),
+        ("info -", dash),
+        ("simulate -", dash),
+        ("bake - -o x.nav", dash),
+        (&format!("path - {ends}"), dash),
         (
             "bake level.glb -o x.nav",
             "level.glb: glTF: version at byte 4: the file ends here",
@@ -206,6 +215,34 @@ fn a_level_without_an_end_is_refused() {
         complaint,
         "throng: /dev/zero: is no file and has no end within 256 MB\n"
     );
+}
+
+/// What the complaint about `-` proposes.
+#[test]
+fn standard_input_is_read_by_its_name() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let folder = folder("standard_input");
+    write_floor(&folder);
+    let run = |input: std::process::Stdio| {
+        let run = std::process::Command::new(env!("CARGO_BIN_EXE_throng"))
+            .args(["info", "/dev/stdin", "--json"])
+            .stdin(input)
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{}", crate::text(&run.stderr));
+        serde_json::from_slice::<serde_json::Value>(&run.stdout).unwrap()
+    };
+    let file = std::fs::File::open(folder.join("floor.obj")).unwrap();
+    assert_eq!(run(file.into())["triangles"], 2);
+    let mut cat = std::process::Command::new("cat")
+        .arg(folder.join("floor.obj"))
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert_eq!(run(cat.stdout.take().unwrap().into())["triangles"], 2);
+    cat.wait().unwrap();
 }
 
 #[test]
