@@ -70,7 +70,8 @@ pub struct NavSettings {
     pub agent_max_slope_degrees: f64,
     /// Width of a cell of the sampling grid.
     pub cell_size: f64,
-    /// Width of a tile; exactly representable as `f32`, at most 8192 cells.
+    /// Width of a tile; exactly representable as `f32`, at most 8192 cells. 19.2 is not: the
+    /// nearest value that is, `f64::from(19.2_f32)`, is 19.200000762939453.
     pub tile_size: f64,
     /// Height of a row of the sampling grid.
     pub cell_height: f64,
@@ -199,6 +200,7 @@ impl NavSettings {
         for (index, link) in self.off_mesh_links.iter().enumerate() {
             link.validate(index)?;
         }
+        float32("tile_size", self.tile_size)?;
         self.params_with_digest(0).validate()
     }
 
@@ -318,6 +320,21 @@ fn positive(field: &str, value: f64, max: f64) -> Result<(), ArgumentError> {
             format!("above 0 and at most {}", limit(max)),
         ))
     }
+}
+
+/// Refuses what is no float32, and says which one is nearest.
+fn float32(field: &str, value: f64) -> Result<(), ArgumentError> {
+    let nearest = f64::from(value as f32);
+    if nearest == value {
+        return Ok(());
+    }
+    // What rounds to 0 has no neighbour that a length may be.
+    let allowed = if nearest > 0.0 {
+        format!("exactly representable as a float32; the nearest is {nearest}")
+    } else {
+        "exactly representable as a float32".into()
+    };
+    Err(ArgumentError::new(field, value, allowed))
 }
 
 /// A limit as it is read best: the powers of two that bound lengths by their exponent.
@@ -474,11 +491,21 @@ mod tests {
 
     #[test]
     fn tile_size_must_be_a_float32() {
-        let settings = NavSettings {
-            tile_size: 64.1,
-            ..NavSettings::HUMANOID
+        let checked = |tile_size| {
+            let settings = NavSettings {
+                tile_size,
+                ..NavSettings::HUMANOID
+            };
+            settings.validate().map_err(|error| error.to_string())
         };
-        assert!(settings.validate().is_err());
+        let words = "tile_size is 19.2; it must be exactly representable as a float32; the nearest \
+                     is 19.200000762939453";
+        assert_eq!(checked(19.2), Err(words.into()));
+        assert_eq!(checked(19.200000762939453), Ok(()));
+        assert_eq!(checked(64.0), Ok(()));
+        // The nearest of this one is 0, which is no width.
+        let problem = checked(1e-50).unwrap_err();
+        assert!(problem.ends_with("representable as a float32"), "{problem}");
     }
 
     #[test]

@@ -113,6 +113,11 @@ fn usage_errors_name_the_flag_and_what_it_takes() {
             "bake floor.obj -o x.nav --cell 0.01",
             "--tile is 64 by default; with --cell 0.01 it must be small enough",
         ),
+        (
+            "bake floor.obj -o x.nav --tile 19.2",
+            "--tile is 19.2; it must be exactly representable as a float32; the nearest is \
+             19.200000762939453",
+        ),
         ("bake city", "--output"),
         ("bake city -o x --solo --tile 3", "cannot be used with"),
         ("path city --from 1,2 --to 3,4,5", "three numbers"),
@@ -129,6 +134,8 @@ fn usage_errors_name_the_flag_and_what_it_takes() {
         let nameless = throng(&folder, &[command, ""]);
         assert_eq!(nameless.status.code(), Some(2), "{command}");
     }
+    // What the complaint proposes is taken.
+    json(&folder, "bake floor.obj -o x.nav --tile 19.200000762939453");
     let few = json(&folder, "simulate floor.obj --agents 1_000 --steps 0");
     assert!(few["agents"].as_u64().is_some_and(|agents| agents > 300));
 }
