@@ -372,15 +372,19 @@ fn why_empty(soup: &Soup, settings: &NavSettings) -> String {
 
 /// That an agent does not fit.
 fn no_room(settings: &NavSettings) -> String {
+    // Regions of any size are kept when none has to have a cell.
+    let (place, flag) = match settings.min_region_area {
+        ..=0 => ("in cells".into(), ""),
+        1 => ("in a region of 1 cell,".into(), "--min-region, "),
+        cells => (
+            format!("in a region of {cells} cells, each"),
+            "--min-region, ",
+        ),
+    };
     format!(
-        "There is flat ground, but no room on it for an agent of radius {} and height {} in a region \
-         of {} cells, each {} wide and {} high (--radius, --height, --min-region, --cell, \
-         --cell-height).",
-        settings.agent_radius,
-        settings.agent_height,
-        settings.min_region_area,
-        settings.cell_size,
-        settings.cell_height
+        "There is flat ground, but no room on it for an agent of radius {} and height {} {place} \
+         {} wide and {} high (--radius, --height, {flag}--cell, --cell-height).",
+        settings.agent_radius, settings.agent_height, settings.cell_size, settings.cell_height
     )
 }
 

@@ -154,6 +154,14 @@ fn a_level_nobody_can_walk_in_is_told_why() {
             "radius 30 and height 2 in a region of 64 cells, each 0.3 wide",
         ),
         ("floor.obj --min-region 100000", "a region of 100000 cells"),
+        (
+            "floor.obj --radius 30 --min-region 0",
+            "radius 30 and height 2 in cells 0.3 wide and 0.2 high (--radius, --height, --cell,",
+        ),
+        (
+            "floor.obj --radius 30 --min-region 1",
+            "in a region of 1 cell, 0.3 wide and 0.2 high (--radius, --height, --min-region,",
+        ),
         ("floor.obj --cell 50 --tile 50", "--cell, --cell-height)"),
     ] {
         let file = level.split(' ').next().unwrap();
