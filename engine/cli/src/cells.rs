@@ -189,8 +189,8 @@ impl File {
                 Err(self.error("version", DataErrorKind::Text, problem))
             }
             _ => {
-                let problem = format!("reads \"throng {} 1\" and nothing more", self.format);
-                Err(self.error("first line", DataErrorKind::Text, problem))
+                let problem = format!("must read \"throng {} 1\" and nothing more", self.format);
+                Err(self.error("line", DataErrorKind::Text, problem))
             }
         }
     }

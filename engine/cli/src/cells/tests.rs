@@ -39,7 +39,10 @@ fn what_is_wrong_is_named_with_its_line() {
             "throng voxels 2\n",
             "version on line 1: is '2'; this release reads 1",
         ),
-        ("throng voxels\n", "first line on line 1"),
+        (
+            "throng voxels\n",
+            "line on line 1: must read \"throng voxels 1\" and",
+        ),
         ("throng voxels 1\n", "size on line 2: is missing"),
         (
             "throng voxels 1\nspan 0 0 0 1 1",

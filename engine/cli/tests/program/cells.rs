@@ -147,6 +147,11 @@ fn voxels_and_heightfields_are_the_same_ground() {
         "throng voxels 1\nsize 4 4 4\nspan 4 0 0 1 1\n",
     )
     .unwrap();
+    std::fs::write(folder.join("head.voxels"), "throng voxels 1 2\n").unwrap();
+    assert_eq!(
+        error(&folder, "info head.voxels", 1),
+        "throng: head.voxels: voxels: line 1: must read \"throng voxels 1\" and nothing more\n"
+    );
     // What a file says is never said to be a flag's default.
     let tiny = "throng voxels 1\nsize 4 4 4\ncell 1e-300 1\nspan 0 0 0 1 1\n";
     std::fs::write(folder.join("tiny.voxels"), tiny).unwrap();
