@@ -135,6 +135,7 @@ impl Report {
         });
         if let Some(checked) = self.checked {
             object["checked"] = json!(checked);
+            object["not_checked_on_links"] = json!(self.on_links(checked));
         }
         if let Some(profile) = &self.profile {
             let counts =
@@ -239,11 +240,16 @@ impl Report {
             return "nothing to check without a step".into();
         }
         let places = counted(checked as usize, "position");
-        let left_out = match self.agent_steps.saturating_sub(checked) {
+        let left_out = match self.on_links(checked) {
             0 => String::new(),
             more => format!(", {} on links not looked at", count(more as usize)),
         };
         format!("passed: after every step everybody was on the mesh ({places}{left_out})")
+    }
+
+    /// Positions on links, over all steps: those the check left out.
+    fn on_links(&self, checked: u64) -> u64 {
+        self.agent_steps.saturating_sub(checked)
     }
 
     fn arrivals(&self) -> String {

@@ -108,9 +108,12 @@ fn what_was_checked_is_said() {
     let words = output(&folder, &format!("{walk} --check"));
     let line = "  check       passed: after every step everybody was on the mesh (600 positions)\n";
     assert!(words.contains(line), "{words}");
-    assert_eq!(json(&folder, &format!("{walk} --check"))["checked"], 600);
+    let run = json(&folder, &format!("{walk} --check"));
+    assert_eq!(run["checked"], 600);
+    assert_eq!(run["not_checked_on_links"], 0);
     assert!(!output(&folder, walk).contains("check "));
-    assert!(json(&folder, walk)["checked"].is_null());
+    let run = json(&folder, walk);
+    assert!(run["checked"].is_null() && run["not_checked_on_links"].is_null());
     let still = output(&folder, "simulate floor.obj -n 5 -s 0 --check");
     assert!(still.contains("nothing to check without a step"), "{still}");
     // Whoever is on a link is between two polygons.
@@ -118,6 +121,7 @@ fn what_was_checked_is_said() {
     let run = json(&folder, links);
     let on_links = 60 * 200 - run["checked"].as_u64().unwrap();
     assert!(on_links > 0, "{run}");
+    assert_eq!(run["not_checked_on_links"], on_links);
     let left_out = format!(", {on_links} on links not looked at)");
     let words = output(&folder, links);
     assert!(
