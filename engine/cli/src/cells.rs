@@ -43,7 +43,21 @@ pub(crate) struct Cells {
     pub(crate) cell: Option<[f64; 2]>,
     /// Number of spans in the file.
     pub(crate) spans: usize,
+    /// What the spans are of, by value: each material or area of a span, and each material with an
+    /// `area` line.
+    pub(crate) kinds: Vec<Kind>,
     pub(crate) matter: Matter,
+}
+
+/// Spans of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    /// The material; in a heightfield the area.
+    pub(crate) value: u8,
+    /// The area that ground of it has.
+    pub(crate) area: u8,
+    /// Number of spans in the file; 0 of a material that has an `area` line only.
+    pub(crate) spans: usize,
 }
 
 /// What the cells are made of.
@@ -389,6 +403,7 @@ impl File {
             }
         }
         let (origin, spans) = (self.origin.unwrap_or(DVec3::ZERO), self.spans.len());
+        let kinds = self.kinds();
         let matter = if self.is_voxels() {
             self.voxels(size)
         } else {
@@ -404,8 +419,24 @@ impl File {
             origin,
             cell: self.cell,
             spans,
+            kinds,
             matter,
         })
+    }
+
+    fn kinds(&self) -> Vec<Kind> {
+        let mut spans = [0; 256];
+        for span in &self.spans {
+            spans[usize::from(span.value)] += 1;
+        }
+        let kind = |value: u8| {
+            let given = self.areas[usize::from(value)];
+            let area = given.unwrap_or(if self.is_voxels() { GROUND } else { value });
+            let spans = spans[usize::from(value)];
+            let is_there = spans > 0 || given.is_some();
+            is_there.then_some(Kind { value, area, spans })
+        };
+        (0..=u8::MAX).filter_map(kind).collect()
     }
 
     fn voxels(&self, [width, rows, depth]: [u32; 3]) -> Result<Matter, ArgumentError> {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use throng::{DVec3, DataError, Soup, levels};
 
 use crate::args::InfoArgs;
-use crate::cells::{Cells, Matter};
+use crate::cells::{Cells, Kind, Matter};
 use crate::forms::{self, BAKED, BARE, CACHE, CROWD, RECORDING, SNAPSHOT, TILE, WORLD};
 use crate::greymap::Greymap;
 use crate::host::{self, Failure};
@@ -156,9 +156,11 @@ fn describe_grid(grid: &Greymap) -> Description {
 }
 
 fn describe_cells(cells: &Cells) -> Description {
-    let (kind, id) = match cells.matter {
-        Matter::Voxels(..) => ("voxels", "voxels"),
-        Matter::Heightfield(_) => ("solid heightfield", "heightfield"),
+    let is_voxels = matches!(cells.matter, Matter::Voxels(..));
+    let (kind, id, values) = if is_voxels {
+        ("voxels", "voxels", "materials")
+    } else {
+        ("solid heightfield", "heightfield", "areas")
     };
     let ([width, rows, depth], origin) = (cells.size, cells.origin);
     let mut table = Table::default();
@@ -173,13 +175,34 @@ fn describe_cells(cells: &Cells) -> Description {
     let corner = format!("({}, {}, {})", origin.x, origin.y, origin.z);
     table.row("corner", corner);
     table.row("spans", count(cells.spans));
-    let object = json!({
+    let mut label = values;
+    for &Kind { value, area, spans } in &cells.kinds {
+        let area = if is_voxels {
+            format!("area {area}, ")
+        } else {
+            String::new()
+        };
+        let spans = counted(spans, "span");
+        table.row(
+            std::mem::take(&mut label),
+            format!("{value}: {area}{spans}"),
+        );
+    }
+    let mut object = json!({
         "kind": id,
         "size": cells.size,
         "cell": cells.cell,
         "origin": origin.to_array(),
         "spans": cells.spans,
     });
+    let kinds = cells.kinds.iter().map(|kind| {
+        if is_voxels {
+            json!({ "material": kind.value, "area": kind.area, "spans": kind.spans })
+        } else {
+            json!({ "area": kind.area, "spans": kind.spans })
+        }
+    });
+    object[values] = kinds.collect();
     (table, object)
 }
 

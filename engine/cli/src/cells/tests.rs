@@ -14,13 +14,17 @@ fn spans_come_in_any_order() {
     assert_eq!((cells.size, cells.spans), ([2, 4, 3], 2));
     assert_eq!(cells.cell, Some([1.0, 0.5]));
     assert_eq!(cells.origin, DVec3::new(-3.0, 0.0, 4.0));
+    let kind = |value, area, spans| Kind { value, area, spans };
+    assert_eq!(cells.kinds, [kind(5, 63, 1), kind(7, 9, 1)]);
     let Matter::Voxels(chunk, areas) = cells.matter else {
         panic!("no voxels");
     };
     let runs: Vec<_> = chunk.column(1, 2).iter().map(|run| run.start).collect();
     assert_eq!((runs, areas[7], areas[5]), (vec![0, 2], 9, 63));
     let field = "throng heightfield 1\nsize 1 9 1\norigin 0 -8 0\nspan 0 0 3 5 0\nspan 0 0 0 3 2";
-    let Matter::Heightfield(field) = read_text(field).unwrap().matter else {
+    let cells = read_text(field).unwrap();
+    assert_eq!(cells.kinds, [kind(0, 0, 1), kind(2, 2, 1)]);
+    let Matter::Heightfield(field) = cells.matter else {
         panic!("no heightfield");
     };
     assert_eq!(field.frame().origin.y, -8.0);

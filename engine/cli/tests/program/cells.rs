@@ -113,7 +113,7 @@ fn voxels_and_heightfields_are_the_same_ground() {
         "found"
     );
     // A material that cannot be walked on parts the floor.
-    let river = floor("voxels", 1, 2) + "area 2 0\norigin -20 0 -20\n";
+    let river = floor("voxels", 1, 2) + "area 2 0\narea 7 63\norigin -20 0 -20\n";
     std::fs::write(folder.join("river.voxels"), river).unwrap();
     let ask = "path river.voxels --from -15,0.5,-15 --to 15,0.5,15";
     assert_eq!(json(&folder, ask)["status"], "partial");
@@ -123,7 +123,22 @@ fn voxels_and_heightfields_are_the_same_ground() {
         (&"voxels".into(), &1600.into())
     );
     assert_eq!(info["origin"][0], -20.0);
-    assert!(output(&folder, "info floor.field").contains("40 x 4 x 40 cells"));
+    let materials = serde_json::json!([
+        { "material": 1, "area": 63, "spans": 1480 },
+        { "material": 2, "area": 0, "spans": 120 },
+        { "material": 7, "area": 63, "spans": 0 },
+    ]);
+    assert_eq!(info["materials"], materials);
+    let words = output(&folder, "info river.voxels");
+    let rows = "  materials   1: area 63, 1,480 spans\n              2: area 0, 120 spans\n\
+                \x20             7: area 63, 0 spans\n";
+    assert!(words.contains(rows), "{words}");
+    let areas = serde_json::json!([{ "area": 63, "spans": 1600 }]);
+    assert_eq!(json(&folder, "info floor.field")["areas"], areas);
+    let words = output(&folder, "info floor.field");
+    for part in ["40 x 4 x 40 cells", "  areas       63: 1,600 spans\n"] {
+        assert!(words.contains(part), "{words}");
+    }
     assert_eq!(
         json(&folder, "bake floor.field -o solo.nav --solo")["tiles"],
         1
