@@ -268,7 +268,17 @@ fn build_cells(
         name: name.into(),
         source: format!("{kind}, {width} x {rows} x {depth} cells, {spans}"),
         size: None,
-        why_empty: is_empty.then(|| no_room(&settings)),
+        why_empty: is_empty.then(|| {
+            if cells
+                .kinds
+                .iter()
+                .any(|kind| kind.spans > 0 && kind.area > 0)
+            {
+                no_room(&settings)
+            } else {
+                "No span has an area that can be walked on.".into()
+            }
+        }),
         build_ms: built.1,
         mesh: Mesh::Nav(Box::new(built.0)),
     })

@@ -60,12 +60,14 @@ impl SavedMesh {
 
     /// Passes over the slots, which must fill the file.
     fn pass_over(bytes: &[u8]) -> Result<Self, DataError> {
-        let mut reader = Reader::new("mesh snapshot", bytes);
-        reader.bytes("magic", SNAPSHOT.len())?;
-        reader.version(MESH_VERSION)?;
-        reader.zero_u16("flags")?;
-        let params = MeshParams::read(&mut reader)?;
-        reader.bytes("section", 12)?;
+        let mut whole = Reader::new("mesh snapshot", bytes);
+        whole.bytes("magic", SNAPSHOT.len())?;
+        whole.version(MESH_VERSION)?;
+        whole.zero_u16("flags")?;
+        let params = MeshParams::read(&mut whole)?;
+        whole.bytes("section", 8)?;
+        let length = whole.u32("section length")? as usize;
+        let mut reader = whole.part("mesh snapshot", "section 1", length)?;
         let slots = reader.count("slot count", 5, usize::MAX)?;
         let mut named = 0;
         for _ in 0..slots {
@@ -92,6 +94,7 @@ impl SavedMesh {
             }
         }
         reader.finish()?;
+        whole.finish()?;
         Ok(Self::Named {
             params,
             slots,
@@ -304,6 +307,9 @@ fn tell_crowd(state: &[u8], at: u64, table: &mut Table, object: &mut Value) -> R
     Ok(())
 }
 
+/// Most walls a crowd keeps per agent.
+const MAX_WALLS: u32 = 1024;
+
 /// What a crowd does not tell once it is restored, or has to know before.
 struct Head {
     max_walls_per_agent: u32,
@@ -315,7 +321,13 @@ impl Head {
         let mut reader = Reader::new("crowd state", state);
         reader.bytes("magic", CROWD.len())?;
         reader.bytes("version and kind", 4)?;
+        let at = reader.offset();
         let max_walls_per_agent = reader.u32("max walls per agent")?;
+        if !(1..=MAX_WALLS).contains(&max_walls_per_agent) {
+            let problem = format!("is {max_walls_per_agent}; 1 to {MAX_WALLS} are kept");
+            let field = "max walls per agent";
+            return Err(reader.error_at(at, field, DataErrorKind::Value, problem));
+        }
         for field in ["slot count", "agent count", "lowest free slot"] {
             reader.u32(field)?;
         }

@@ -85,6 +85,21 @@ fn a_height_grid_is_the_floor_it_shows() {
 }
 
 #[test]
+fn cells_that_cannot_be_walked_on_are_no_ground_without_room() {
+    let folder = folder("rock");
+    for rock in [
+        floor("heightfield", 0, 0),
+        floor("voxels", 1, 1) + "area 1 0\n",
+        "throng heightfield 1\nsize 40 8 40\n".into(),
+    ] {
+        std::fs::write(folder.join("rock"), rock).unwrap();
+        let told = crate::failed(&folder, "bake rock -o rock.nav").0;
+        let why = "No span has an area that can be walked on.";
+        assert!(told.contains(why), "{told}");
+    }
+}
+
+#[test]
 fn voxels_and_heightfields_are_the_same_ground() {
     let folder = folder("cells");
     std::fs::write(folder.join("floor.voxels"), floor("voxels", 1, 2)).unwrap();

@@ -317,11 +317,30 @@ fn absurd_headers_are_refused_and_not_told() {
     let folder = folder("absurd");
     for (name, at, new, words) in [
         // More walls than a crowd keeps, agents than there are, ids and steps than it counts to.
-        ("crowd.opcs", 8, &[0xFF; 4][..], "max_walls_per_agent"),
+        (
+            "crowd.opcs",
+            8,
+            &[0xFF; 4][..],
+            "max walls per agent at byte 8",
+        ),
+        (
+            "crowd.opcs",
+            8,
+            &[1, 4, 0, 0],
+            "is 1025; 1 to 1024 are kept",
+        ),
         ("crowd.opcs", 12, &[0xFF; 4], "slot count at byte 12"),
         ("crowd.opcs", 16, &[0; 4], "agent count at byte"),
         ("crowd.opcs", 24, &[0xFF; 8], "next id at byte 24"),
         ("crowd.opcs", 32, &[0xFF; 8], "step count at byte 32"),
+        // A section that says it is longer, or shorter, than what it holds.
+        ("snapshot_referenced.onps", 84, &[0xFF; 4], "section 1"),
+        (
+            "snapshot_referenced.onps",
+            84,
+            &[4, 0, 0, 0],
+            "slot count at byte 88",
+        ),
         // A body that is no tile's, an obstacle of no size, sections without end.
         ("tile.onpt", 60, &[0xFF; 4], "vertex count at byte 60"),
         ("tile.onpt", 68, &[0; 4], "bytes follow the end"),
