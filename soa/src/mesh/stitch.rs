@@ -231,6 +231,7 @@ pub(super) fn restitch_all(mesh: &mut TiledMesh) {
 
 fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &AttachedLinks) {
     let mut links: Vec<(u32, Link)> = Vec::new();
+    let mut next: Vec<u32> = Vec::new();
     for &slot in slots {
         links.clear();
         let Some(tile) = mesh.tile(slot) else {
@@ -238,8 +239,6 @@ fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &AttachedLinks) {
         };
         portal_links(mesh, tile, &mut links);
         attached.links_of(slot, &mut links);
-        // Stable: inside a polygon the order of discovery is the order of the links.
-        links.sort_by_key(|&(poly, _)| poly);
         let polys = tile.poly_count();
         let Some(tile) = mesh.tile_mut(slot) else {
             continue;
@@ -252,8 +251,17 @@ fn stitch_tiles(mesh: &mut TiledMesh, slots: &[u32], attached: &AttachedLinks) {
         for poly in 0..polys {
             tile.link_first[poly + 1] += tile.link_first[poly];
         }
+        // Inside a polygon the order of discovery is the order of the links.
+        next.clone_from(&tile.link_first);
         tile.links.clear();
-        tile.links.extend(links.iter().map(|&(_, link)| link));
+        if let Some(&(_, any)) = links.first() {
+            tile.links.resize(links.len(), any);
+        }
+        for &(poly, link) in &links {
+            let place = &mut next[poly as usize];
+            tile.links[*place as usize] = link;
+            *place += 1;
+        }
     }
 }
 

@@ -162,6 +162,10 @@ impl NavTile {
         if low != high {
             return f64::NAN;
         }
+        // Equal and no zeros, they are the same bits.
+        if self.data.detail_meshes[poly].vertex_count == 0 && low != 0.0 {
+            return low;
+        }
         let ring = self.poly_ring(poly).iter().map(|corner| corner.y);
         let extra = self.detail_vertices_of(poly).iter();
         let mut heights = ring.chain(extra.map(|&local| to_world(self.origin, local).y));

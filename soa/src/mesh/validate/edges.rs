@@ -5,6 +5,9 @@ use crate::error::DataError;
 use crate::mesh::data::{NO_PORTAL, TileData};
 use crate::mesh::params::MeshParams;
 
+/// Most edges of a polygon.
+const MAX_EDGES: usize = 16;
+
 pub(super) fn check_edges(
     data: &TileData,
     params: &MeshParams,
@@ -20,14 +23,20 @@ pub(super) fn check_edges(
     // and as many edges name a lower one, every edge is answered.
     let mut to_higher = 0;
     for (poly, ring) in rings(data, first) {
-        for (i, &neighbor) in ring.neighbors.iter().enumerate() {
-            if neighbor as u32 as usize > poly {
-                if !is_answered(data, first, poly, neighbor, ring.ends(i)) {
-                    return Err(unanswered(data, poly, i, neighbor));
-                }
-                to_higher += 1;
+        // Which edges name a higher polygon nobody can predict: they are gathered without a branch.
+        let (mut higher, mut count) = ([0_u8; MAX_EDGES], 0);
+        for (i, &neighbor) in ring.neighbors.iter().enumerate().take(MAX_EDGES) {
+            higher[count] = i as u8;
+            count += usize::from(neighbor as u32 as usize > poly);
+        }
+        for &i in &higher[..count] {
+            let i = usize::from(i);
+            let neighbor = ring.neighbors[i];
+            if !is_answered(data, first, poly, neighbor, ring.ends(i)) {
+                return Err(unanswered(data, poly, i, neighbor));
             }
         }
+        to_higher += count as u32;
     }
     let all = data.edge_neighbors.iter();
     let all: u32 = all.map(|&neighbor| u32::from(neighbor != 0)).sum();
