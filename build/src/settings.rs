@@ -200,7 +200,6 @@ impl NavSettings {
         for (index, link) in self.off_mesh_links.iter().enumerate() {
             link.validate(index)?;
         }
-        float32("tile_size", self.tile_size)?;
         self.params_with_digest(0).validate()
     }
 
@@ -320,21 +319,6 @@ fn positive(field: &str, value: f64, max: f64) -> Result<(), ArgumentError> {
             format!("above 0 and at most {}", limit(max)),
         ))
     }
-}
-
-/// Refuses what is no float32, and says which one is nearest.
-fn float32(field: &str, value: f64) -> Result<(), ArgumentError> {
-    let nearest = f64::from(value as f32);
-    if nearest == value {
-        return Ok(());
-    }
-    // What rounds to 0 has no neighbour that a length may be.
-    let allowed = if nearest > 0.0 {
-        format!("exactly representable as a float32; the nearest is {nearest}")
-    } else {
-        "exactly representable as a float32".into()
-    };
-    Err(ArgumentError::new(field, value, allowed))
 }
 
 /// A limit as it is read best: the powers of two that bound lengths by their exponent.

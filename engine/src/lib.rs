@@ -165,7 +165,7 @@ pub use throng_query::mesh::{
 pub use throng_sim::corridor::PathCorridor;
 pub use throng_sim::crowd::{
     Agent, AgentId, AgentOptions, AvoidanceQuality, Crowd, CrowdColumns, CrowdError, CrowdOptions,
-    MAX_AGENTS, Stage, StepStats, WallPiece,
+    MAX_AGENTS, MAX_WALLS_PER_AGENT, Stage, StepStats, WallPiece,
 };
 pub use throng_sim::follower::{FollowerOptions, OffMeshMode, PathFollower};
 pub use throng_sim::orca::HalfPlane;

@@ -58,7 +58,7 @@ impl NavMesh {
     /// count never changes a byte of the mesh.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// As [`build`](Self::build), more than 256 threads, or [`BuildError::Cancelled`].
     pub fn build_with(
         vertices: &[DVec3],
         triangles: &[[u32; 3]],
@@ -80,7 +80,7 @@ impl NavMesh {
     /// [`build_with`](Self::build_with) from a triangle soup.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// As [`build_with`](Self::build_with).
     pub fn build_soup_with(
         soup: &Soup,
         settings: &NavSettings,

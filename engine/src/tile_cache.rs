@@ -87,7 +87,7 @@ impl TileCache {
     /// level from then on; its threads also rebuild tiles, to the same bytes.
     ///
     /// # Errors
-    /// As [`build`](Self::build), or more than 256 threads.
+    /// As [`build`](Self::build), more than 256 threads, or [`BuildError::Cancelled`].
     pub fn build_with(
         vertices: &[DVec3],
         triangles: &[[u32; 3]],

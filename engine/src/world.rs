@@ -63,7 +63,7 @@ impl NavWorld {
     /// counts the tiles of each class anew).
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// As [`build`](Self::build), more than 256 threads, or [`BuildError::Cancelled`].
     pub fn build_with(
         vertices: &[DVec3],
         triangles: &[[u32; 3]],
@@ -78,7 +78,7 @@ impl NavWorld {
     /// [`build_with`](Self::build_with) from a triangle soup.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// As [`build_with`](Self::build_with).
     pub fn build_soup_with(
         soup: &Soup,
         classes: &[NavSettings],

@@ -5,6 +5,8 @@
     reason = "a failed unwrap is a failed test"
 )]
 
+mod common;
+
 use throng_query::mesh::{AreaSearch, DefaultFilter};
 use throng_soa::DVec3;
 use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
@@ -14,14 +16,7 @@ use throng_soa::mesh::{MeshParams, NavTile, TiledMesh};
 fn one_polygon(vertices: Vec<[f32; 3]>, tile_x: i32) -> TiledMesh {
     let params = MeshParams {
         origin: DVec3::ZERO,
-        tile_size: 8.0,
-        cell_size: 0.25,
-        max_verts_per_poly: 6,
-        walkable_climb: 0.5,
-        agent_radius: 0.25,
-        agent_height: 2.0,
-        agent_max_slope_degrees: 45.0,
-        settings_digest: 0,
+        ..common::params()
     };
     let count = vertices.len();
     let polygons = LocalPolygons {

@@ -26,6 +26,9 @@ impl Window {
     /// Cost: two searches in each row.
     pub(super) fn of(solid: &SolidSpans) -> Option<Self> {
         let (grid_width, grid_depth) = (solid.width as usize, solid.depth as usize);
+        if grid_width == 0 || grid_depth == 0 {
+            return None;
+        }
         let (mut low, mut high) = ([usize::MAX; 2], [0; 2]);
         for z in 0..grid_depth {
             let row = &solid.cell_first[z * grid_width..=(z + 1) * grid_width];
@@ -37,9 +40,6 @@ impl Window {
             let last = row.partition_point(|&span| span < end) - 1;
             low = [low[0].min(first), low[1].min(z)];
             high = [high[0].max(last), z];
-        }
-        if grid_width == 0 || grid_depth == 0 {
-            return None;
         }
         let along = |axis: usize, cells: usize| {
             let from = low[axis].saturating_sub(1).min(cells - 1);

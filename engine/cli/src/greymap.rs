@@ -12,6 +12,9 @@ use throng::{ArgumentError, DVec2, DataError, DataErrorKind, Soup, height_grid_s
 const FORMAT: &str = "PGM";
 /// Most digits of a number in the header.
 const MOST_DIGITS: usize = 9;
+
+/// The largest of so many.
+const MOST: u32 = 999_999_999;
 /// Fewest points a side: between two there is ground.
 const FEWEST: u32 = 2;
 
@@ -36,8 +39,8 @@ pub(crate) fn is_greymap(bytes: &[u8]) -> bool {
 pub(crate) fn read(bytes: &[u8]) -> Result<Greymap, DataError> {
     let mut reader = Reader::new(FORMAT, bytes);
     reader.bytes("magic", 2)?;
-    let width = number(&mut reader, bytes, "width", FEWEST..=u32::MAX)?;
-    let depth = number(&mut reader, bytes, "height", FEWEST..=u32::MAX)?;
+    let width = number(&mut reader, bytes, "width", FEWEST..=MOST)?;
+    let depth = number(&mut reader, bytes, "height", FEWEST..=MOST)?;
     let most = number(&mut reader, bytes, "largest level", 1..=65535)?;
     let each = if most < 256 { 1 } else { 2 };
     let length = u64::from(width) * u64::from(depth) * each;

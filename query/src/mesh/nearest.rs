@@ -28,8 +28,8 @@ pub struct NearestPoly {
 /// `center ± half_extents`.
 ///
 /// Visits the tile columns the box can reach (all tiles when those are more than the mesh has
-/// slots) and, in each tile, the polygons its bounding tree offers. Allocates nothing but that tree, at the
-/// first look at a tile.
+/// slots) and, in each tile, the polygons its bounding tree offers. Allocates nothing but, at the first
+/// look at a tile, that tree and the lookup grids of its detail.
 ///
 /// # Errors
 /// A coordinate of `center` outside the coordinate rule; a half extent that is negative or not

@@ -23,7 +23,7 @@ mod step;
 mod view;
 mod walls;
 
-pub use options::{AgentOptions, AvoidanceQuality, CrowdOptions, MAX_AGENTS};
+pub use options::{AgentOptions, AvoidanceQuality, CrowdOptions, MAX_AGENTS, MAX_WALLS_PER_AGENT};
 pub use state_with_mesh::{mesh_of_state, mesh_of_state_with};
 pub use stats::StepStats;
 pub use step::Stage;

@@ -214,6 +214,9 @@ pub struct CrowdOptions {
 /// Most agents of a crowd.
 pub const MAX_AGENTS: u32 = 65_536;
 
+/// Most wall pieces a crowd keeps per agent.
+pub const MAX_WALLS_PER_AGENT: u32 = 1024;
+
 impl Default for CrowdOptions {
     fn default() -> Self {
         Self {
@@ -238,7 +241,12 @@ impl CrowdOptions {
         for (name, value, low, high) in [
             ("max_agents", self.max_agents, 1, MAX_AGENTS),
             ("query_nodes", self.query_nodes, 64, 1 << 20),
-            ("max_walls_per_agent", self.max_walls_per_agent, 1, 1024),
+            (
+                "max_walls_per_agent",
+                self.max_walls_per_agent,
+                1,
+                MAX_WALLS_PER_AGENT,
+            ),
             ("max_walls_avoided", self.max_walls_avoided, 0, 64),
         ] {
             if !(low..=high).contains(&value) {

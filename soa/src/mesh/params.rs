@@ -55,12 +55,14 @@ impl MeshParams {
         };
         positive("cell_size", self.cell_size)?;
         positive("tile_size", self.tile_size)?;
-        if f64::from(self.tile_size as f32) != self.tile_size {
-            return Err(ArgumentError::new(
-                "tile_size",
-                self.tile_size,
-                "exactly representable as a float32",
-            ));
+        let nearest = f64::from(self.tile_size as f32);
+        if nearest != self.tile_size {
+            let mut allowed = "exactly representable as a float32".to_owned();
+            // What rounds to 0 has no neighbour that a width may be.
+            if nearest > 0.0 {
+                allowed += &format!("; the nearest is {nearest}");
+            }
+            return Err(ArgumentError::new("tile_size", self.tile_size, allowed));
         }
         if self.tile_size > MAX_TILE_CELLS * self.cell_size {
             return Err(ArgumentError::new(

@@ -9,8 +9,8 @@ use throng::parts::build::cache::CacheSnapshot;
 use throng::parts::soa::bytes::Reader;
 use throng::parts::soa::mesh::snapshot::read_snapshot;
 use throng::{
-    Crowd, CrowdOptions, DataError, DataErrorKind, MAX_AGENTS, MeshParams, NavMesh, NavSettings,
-    TiledMesh,
+    Crowd, CrowdOptions, DataError, DataErrorKind, MAX_AGENTS, MAX_WALLS_PER_AGENT, MeshParams,
+    NavMesh, NavSettings, TiledMesh,
 };
 
 use super::Description;
@@ -307,9 +307,6 @@ fn tell_crowd(state: &[u8], at: u64, table: &mut Table, object: &mut Value) -> R
     Ok(())
 }
 
-/// Most walls a crowd keeps per agent.
-const MAX_WALLS: u32 = 1024;
-
 /// What a crowd does not tell once it is restored, or has to know before.
 struct Head {
     max_walls_per_agent: u32,
@@ -323,8 +320,8 @@ impl Head {
         reader.bytes("version and kind", 4)?;
         let at = reader.offset();
         let max_walls_per_agent = reader.u32("max walls per agent")?;
-        if !(1..=MAX_WALLS).contains(&max_walls_per_agent) {
-            let problem = format!("is {max_walls_per_agent}; 1 to {MAX_WALLS} are kept");
+        if !(1..=MAX_WALLS_PER_AGENT).contains(&max_walls_per_agent) {
+            let problem = format!("is {max_walls_per_agent}; 1 to {MAX_WALLS_PER_AGENT} are kept");
             let field = "max walls per agent";
             return Err(reader.error_at(at, field, DataErrorKind::Value, problem));
         }

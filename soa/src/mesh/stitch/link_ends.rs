@@ -170,19 +170,15 @@ fn steps_at(tile: &NavTile, point: DVec3, radius: f64, climb: f64) -> usize {
 mod tests {
     use super::*;
     use crate::mesh::data::{DetailMesh, OffMeshLink, TileData};
+    use crate::mesh::params::tests::params as any_params;
     use crate::rng::SplitMix64;
 
     fn params() -> MeshParams {
         MeshParams {
-            origin: DVec3::ZERO,
             tile_size: 8.0,
             cell_size: 0.25,
-            max_verts_per_poly: 6,
             walkable_climb: 0.5,
-            agent_radius: 0.25,
-            agent_height: 2.0,
-            agent_max_slope_degrees: 45.0,
-            settings_digest: 0,
+            ..any_params()
         }
     }
 
