@@ -16,6 +16,7 @@ use super::filter::Filter;
 use super::open_list::OpenList;
 use super::outline::{MAX_VERTICES, edge_distances_sq, edge_ends, lerp, segment_distance_sq};
 use super::poly_table::PolyTable;
+use super::room::Rooms;
 use super::status::AreaStatus;
 use throng_soa::mesh::{Link, LinkKind, PolyRef, Tile, TiledMesh};
 use throng_soa::world::check_point;
@@ -55,7 +56,7 @@ struct Node {
 pub struct AreaSearch {
     pub(super) shape: Shape,
     without_overlaps: bool,
-    start_poly: PolyRef,
+    pub(super) start_poly: PolyRef,
     revision: u64,
     status: AreaStatus,
     max_nodes: u32,
@@ -70,6 +71,11 @@ pub struct AreaSearch {
     pub(super) distances: [f64; MAX_VERTICES],
     /// Clipped areas of a random draw.
     pub(super) weights: Vec<f64>,
+    /// What a search for the nearest wall leaves for later: polygons of the start's tile, and nodes with
+    /// edges on its border.
+    pub(super) put_off: Vec<u32>,
+    pub(super) borders: Vec<u32>,
+    rooms: Rooms,
 }
 
 impl AreaSearch {
@@ -92,6 +98,9 @@ impl AreaSearch {
             table: PolyTable::default(),
             distances: [0.0; MAX_VERTICES],
             weights: Vec::new(),
+            put_off: Vec::new(),
+            borders: Vec::new(),
+            rooms: Rooms::default(),
         }
     }
 
@@ -168,7 +177,7 @@ impl AreaSearch {
         self.node_limit_reached = false;
     }
 
-    fn begin<F: Filter + ?Sized>(
+    pub(super) fn begin<F: Filter + ?Sized>(
         &mut self,
         mesh: &TiledMesh,
         start_poly: PolyRef,
@@ -280,29 +289,49 @@ impl AreaSearch {
         node.poly
     }
 
-    /// Closes a node of a search that expands them as it finds them; nothing behind the last.
+    /// Closes a node of a search that expands them as it finds them, its polygon and key; nothing behind
+    /// the last.
     #[inline]
-    pub(super) fn close_next(&mut self, number: u32) -> Option<PolyRef> {
-        ((number as usize) < self.nodes.len()).then(|| self.close(number))
+    pub(super) fn close_next(&mut self, number: u32) -> Option<(PolyRef, f64)> {
+        let key = self.nodes.get(number as usize)?.key;
+        Some((self.close(number), key))
+    }
+
+    /// The polygon of a node.
+    #[inline]
+    pub(super) fn poly_of(&self, number: u32) -> PolyRef {
+        self.nodes[number as usize].poly
     }
 
     /// Adds an accepted polygon to such a search unless it was found before.
     #[inline]
     pub(super) fn find(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) {
-        if self.table.get(cell).is_none() {
+        if !self.is_found(cell) {
             self.add(cell, poly, key, parent);
         }
     }
 
-    /// Whether such a search was complete. If not it is back at its beginning; if so it holds nothing:
-    /// its order is not that of a circle search, and nobody shall finish it as one.
-    pub(super) fn end_flood<F: Filter + ?Sized>(&mut self, mesh: &TiledMesh, filter: &F) -> bool {
-        if self.node_limit_reached {
-            self.begin(mesh, self.start_poly, false, filter);
-            return false;
+    /// Whether the polygon of a table cell was found.
+    #[inline]
+    pub(super) fn is_found(&self, cell: usize) -> bool {
+        self.table.get(cell).is_some()
+    }
+
+    /// Whether polygons were dropped because there were too many.
+    pub(super) fn is_short_of_nodes(&self) -> bool {
+        self.node_limit_reached
+    }
+
+    /// Around the reference point, which is in the square of the tile in `slot`, there is nothing but this
+    /// tile, seen from above, within this distance. 0 when that is not known, or when a circle might hold
+    /// more polygons than the search may.
+    #[inline]
+    pub(super) fn room_around(&mut self, mesh: &TiledMesh, slot: u32, tile: &Tile) -> f64 {
+        self.rooms.follow(mesh);
+        if self.rooms.most_polys(mesh, self.shape.radius) > self.max_nodes as usize {
+            return 0.0;
         }
-        self.forget();
-        true
+        self.rooms.around(mesh, slot, tile, self.shape.reference)
     }
 
     /// Back to no search at all.

@@ -17,12 +17,14 @@ mod debug;
 mod filter;
 mod front;
 mod nearest;
+mod nearest_wall;
 mod open_list;
 mod outline;
 mod path;
 mod poly_table;
 mod random;
 mod raycast;
+mod room;
 mod slice;
 mod slide;
 mod status;
@@ -40,6 +42,7 @@ pub use debug::{
 pub use filter::{AREA_COUNT, DefaultFilter, Filter, QueryFilter};
 pub use front::{MeshQuery, PathOptions, PathResult};
 pub use nearest::{NearestPoly, find_nearest_poly, sample_position};
+pub use nearest_wall::WallHit;
 pub use path::{DEFAULT_MAX_NODES, NodeModel, PathOutcome, PathSearch};
 pub use random::{RandomPoint, SurfaceSampler, random_point};
 pub use raycast::{RaycastHit, raycast};
@@ -55,4 +58,4 @@ pub use surface::{
     surface_height,
 };
 pub use taut::{StringMemory, find_remembered_path};
-pub use walls::{WallHit, WallSegment, WallsOutcome};
+pub use walls::{WallSegment, WallsOutcome};

@@ -1,7 +1,7 @@
 //! Tiles: [`NavTile`], validated and immutable, and [`Tile`], a mesh's own copy of one.
 //!
 //! A `NavTile` carries the columns derived from its geometry alone: world positions and boxes at once, the
-//! tree and the detail grids when a search first asks for them. A `Tile` shares it and adds what a run may
+//! tree, the detail grids and the sheet when a search first asks for them. A `Tile` shares it and adds what a run may
 //! change (areas, flags, link switches) and what stitching derives from the neighbours (links). Derived
 //! columns are never saved.
 
@@ -12,6 +12,7 @@ use super::data::TileData;
 use super::detail_grid::{Candidates, DetailGrids, MIN_TRIANGLES};
 use super::format;
 use super::params::MeshParams;
+use super::sheet::Sheet;
 use super::stitch::{Link, TilePortals, portal_edges};
 use super::tree::PolyTree;
 use super::validate::check_tile;
@@ -53,6 +54,7 @@ pub struct NavTile {
     content_id: OnceLock<[u8; 32]>,
     tree: OnceLock<PolyTree>,
     detail_grids: OnceLock<DetailGrids>,
+    sheet: OnceLock<Sheet>,
     pub(super) portals: TilePortals,
 }
 
@@ -123,6 +125,7 @@ impl NavTile {
             content_id: OnceLock::new(),
             tree: OnceLock::new(),
             detail_grids: OnceLock::new(),
+            sheet: OnceLock::new(),
             portals: portal_edges(&data, &poly_first),
             geometry: TileGeometry {
                 origin,
@@ -259,9 +262,26 @@ impl NavTile {
         grids.candidates(poly, x, z)
     }
 
-    /// Derives now what is derived when first asked for: the tree and the lookup grids.
+    /// The polygons of the tile that lie over `poly`, under it or within [`APART`](super::APART) beside it,
+    /// seen from above, and share no vertex with it. Those that do share one stand side by side with it;
+    /// where they do not, or all this is not clear, the answer is `None`. So it decides how far a search
+    /// looks, never what it finds. The first call looks at all polygons of the tile, `O(n log n)`; later
+    /// ones are free.
+    #[inline]
+    #[must_use]
+    pub fn stacked_with(&self, poly: usize) -> Option<&[u32]> {
+        self.sheet().stacked_with(poly)
+    }
+
+    #[inline]
+    fn sheet(&self) -> &Sheet {
+        let find = || Sheet::find(&self.data, &self.geometry, self.tree());
+        self.sheet.get_or_init(find)
+    }
+
+    /// Derives now what is derived when first asked for: the tree, the lookup grids and the sheet.
     pub fn derive_lookups(&self) {
-        let _ = self.tree();
+        let _ = self.sheet();
         self.detail_grids.get_or_init(|| self.build_detail_grids());
     }
 

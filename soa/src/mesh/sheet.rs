@@ -1,0 +1,298 @@
+//! What of a tile lies over what, seen from above: it tells a search where it need not look any farther.
+//!
+//! In: a validated tile. Out: for each polygon those it is stacked with, the ones that share no vertex with
+//! it and lie over it, under it or within [`APART`] beside it; or nothing at all where the tile is *folded*:
+//!
+//! - the polygons around one of its vertices do not stand in one fan, each the neighbour of the next, which
+//!   does not turn onto itself and, unless it is closed, leaves a gap;
+//! - a corner of it, or that gap, is [`THIN`];
+//! - it is stacked with more than [`MOST`].
+//!
+//! Take a disc, and polygons that cover it, joined by neighbours across edges that meet the disc. If none
+//! of them is folded, then every other polygon of the tile that meets the disc is stacked with one of them.
+
+use std::ops::Range;
+
+use super::data::TileData;
+use super::tile::TileGeometry;
+use super::tree::PolyTree;
+use crate::predicates::orient2d;
+use crate::world::DVec3;
+
+/// Polygons without a common vertex are apart from this distance on, world units.
+pub const APART: f64 = 1e-3;
+
+/// Sine of the thinnest corner and the narrowest gap.
+const THIN: f64 = 1e-3;
+
+/// Most polygons that one is stacked with.
+const MOST: usize = 16;
+
+/// Polygons looked at per polygon, on average; where boxes lie on each other in heaps, the rest is
+/// folded. Real tiles take about ten.
+const LOOKS: usize = 256;
+
+const FOLDED: u32 = 1 << 31;
+
+/// Which polygons of a tile are stacked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Sheet {
+    /// Prefix offsets of the polygons into `stacked`, with [`FOLDED`] for those that are.
+    first: Vec<u32>,
+    stacked: Vec<u32>,
+}
+
+impl Sheet {
+    /// Looks at every polygon, its vertices and what is near it. `O(n log n)` for tiles whose polygons lie
+    /// side by side, never more than `O(n)` pairs.
+    pub(super) fn find(data: &TileData, geometry: &TileGeometry, tree: &PolyTree) -> Self {
+        let polys = data.poly_vertex_counts.len();
+        let search = Search { data, geometry };
+        let mut folded: Vec<bool> = (0..polys)
+            .map(|poly| search.has_thin_corner(poly))
+            .collect();
+        let corners = Corners::of(data, &geometry.poly_first);
+        for vertex in 0..data.vertices.len() {
+            let around = corners.around(vertex);
+            if !search.is_fan(vertex, around) {
+                for &(poly, _) in around {
+                    folded[poly as usize] = true;
+                }
+            }
+        }
+        let (mut first, mut stacked) = (Vec::with_capacity(polys + 1), Vec::new());
+        let mut looks = LOOKS * polys;
+        for (poly, &folded) in folded.iter().enumerate() {
+            let start = stacked.len();
+            if folded || !search.stack(tree, poly, &mut looks, &mut stacked) {
+                stacked.truncate(start);
+                first.push(start as u32 | FOLDED);
+            } else {
+                first.push(start as u32);
+            }
+        }
+        first.push(stacked.len() as u32);
+        Self { first, stacked }
+    }
+
+    /// The polygons that `poly` is stacked with; `None` where it is folded.
+    #[inline]
+    pub(super) fn stacked_with(&self, poly: usize) -> Option<&[u32]> {
+        let &[start, end] = self.first.get(poly..)?.first_chunk()?;
+        self.stacked.get(start as usize..(end & !FOLDED) as usize)
+    }
+}
+
+struct Search<'t> {
+    data: &'t TileData,
+    geometry: &'t TileGeometry,
+}
+
+impl Search<'_> {
+    fn ring(&self, poly: usize) -> &[DVec3] {
+        &self.geometry.ring[self.edges(poly)]
+    }
+
+    fn vertices(&self, poly: usize) -> &[u16] {
+        &self.data.poly_indices[self.edges(poly)]
+    }
+
+    fn edges(&self, poly: usize) -> Range<usize> {
+        let first = &self.geometry.poly_first;
+        first[poly] as usize..first[poly + 1] as usize
+    }
+
+    fn has_thin_corner(&self, poly: usize) -> bool {
+        let ring = self.ring(poly);
+        let count = ring.len();
+        (0..count).any(|k| {
+            is_narrow(
+                ring[k],
+                ring[(k + 1) % count],
+                ring[(k + count - 1) % count],
+            )
+        })
+    }
+
+    /// Whether the polygons with a corner at `vertex` follow each other from neighbour to neighbour, turning
+    /// to the left, once around at most.
+    fn is_fan(&self, vertex: usize, around: &[(u32, u8)]) -> bool {
+        let neighbor = |poly: u32, edge: usize| {
+            self.data.edge_neighbors[self.geometry.poly_first[poly as usize] as usize + edge]
+        };
+        // The right end: nothing is beyond the edge that leaves the vertex.
+        let mut ends = around
+            .iter()
+            .filter(|&&(poly, corner)| neighbor(poly, usize::from(corner)) <= 0);
+        let (end, another) = (ends.next(), ends.next());
+        let Some(&start) = end.or(around.first()) else {
+            return true;
+        };
+        if another.is_some() {
+            return false;
+        }
+        let local = |vertex: u16| {
+            let [x, _, z] = self.data.vertices[usize::from(vertex)];
+            [f64::from(x), f64::from(z)]
+        };
+        let center = local(vertex as u16);
+        let (mut poly, mut corner) = (start.0, usize::from(start.1));
+        let first =
+            local(self.vertices(poly as usize)[next_of(self.vertices(poly as usize), corner)]);
+        for seen in 1..=around.len() {
+            let ring = self.vertices(poly as usize);
+            let right = local(ring[next_of(ring, corner)]);
+            let before = before_of(ring, corner);
+            let left = local(ring[before]);
+            // The first edge in this corner: the fan is closed, or it has turned onto itself.
+            let meets_first =
+                orient2d(center, right, first) > 0.0 && orient2d(center, first, left) >= 0.0;
+            let beyond = neighbor(poly, before);
+            let is_last = seen == around.len();
+            if beyond <= 0 {
+                let [center, first, left] =
+                    [center, first, left].map(|[x, z]| DVec3::new(x, 0.0, z));
+                return is_last && !meets_first && !is_narrow(center, left, first);
+            }
+            poly = (beyond - 1) as u32;
+            let ring = self.vertices(poly as usize);
+            let Some(at) = ring.iter().position(|&other| usize::from(other) == vertex) else {
+                return false;
+            };
+            corner = at;
+            if is_last {
+                let is_closed = (poly, corner) == (start.0, usize::from(start.1));
+                return is_closed && meets_first && orient2d(center, first, left) == 0.0;
+            }
+            if meets_first {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Appends what `poly` is stacked with; whether that is not too much and `looks` were left to see it.
+    fn stack(
+        &self,
+        tree: &PolyTree,
+        poly: usize,
+        looks: &mut usize,
+        stacked: &mut Vec<u32>,
+    ) -> bool {
+        if *looks == 0 {
+            return false;
+        }
+        let far = DVec3::new(APART, f64::INFINITY, APART);
+        let low = self.geometry.bounds_min[poly] - far;
+        let high = self.geometry.bounds_max[poly] + far;
+        let most = stacked.len() + MOST;
+        let mut fits = true;
+        tree.visit(low, high, |other| {
+            *looks = looks.saturating_sub(1);
+            fits &= *looks > 0;
+            if fits && other != poly && !self.is_apart(poly, other, low, high) {
+                fits = stacked.len() < most;
+                stacked.push(other as u32);
+            }
+        });
+        fits
+    }
+
+    /// Whether two polygons share a vertex or lie apart; `low` and `high` are the box of the first with its
+    /// margin.
+    fn is_apart(&self, poly: usize, other: usize, low: DVec3, high: DVec3) -> bool {
+        let (min, max) = (
+            self.geometry.bounds_min[other],
+            self.geometry.bounds_max[other],
+        );
+        if min.x > high.x || max.x < low.x || min.z > high.z || max.z < low.z {
+            return true;
+        }
+        let vertices = self.vertices(other);
+        if self
+            .vertices(poly)
+            .iter()
+            .any(|vertex| vertices.contains(vertex))
+        {
+            return true;
+        }
+        let (a, b) = (self.ring(poly), self.ring(other));
+        is_parted_by_an_edge(a, b) || is_parted_by_an_edge(b, a)
+    }
+}
+
+/// Whether the line along an edge of `ring` has all of `other` on its far side, [`APART`] from it.
+fn is_parted_by_an_edge(ring: &[DVec3], other: &[DVec3]) -> bool {
+    let Some(&last) = ring.last() else {
+        return false;
+    };
+    let mut a = last;
+    for &b in ring {
+        let (ex, ez) = (b.x - a.x, b.z - a.z);
+        let least = APART * (ex * ex + ez * ez).sqrt();
+        let is_beyond = |p: &DVec3| ez * (p.x - a.x) - ex * (p.z - a.z) >= least;
+        if least > 0.0 && other.iter().all(is_beyond) {
+            return true;
+        }
+        a = b;
+    }
+    false
+}
+
+/// Whether the angle at `center` between two directions, from `right` to `left` the short way or the long
+/// way round, is nearly nothing.
+fn is_narrow(center: DVec3, right: DVec3, left: DVec3) -> bool {
+    let (ax, az) = (right.x - center.x, right.z - center.z);
+    let (bx, bz) = (left.x - center.x, left.z - center.z);
+    let (dot, cross) = (ax * bx + az * bz, ax * bz - az * bx);
+    dot >= 0.0 && cross.abs() <= THIN * dot
+}
+
+fn next_of(ring: &[u16], corner: usize) -> usize {
+    if corner + 1 < ring.len() {
+        corner + 1
+    } else {
+        0
+    }
+}
+
+fn before_of(ring: &[u16], corner: usize) -> usize {
+    if corner > 0 {
+        corner - 1
+    } else {
+        ring.len() - 1
+    }
+}
+
+/// The corners of all polygons by vertex.
+struct Corners {
+    first: Vec<u32>,
+    /// Polygon and which of its corners.
+    corners: Vec<(u32, u8)>,
+}
+
+impl Corners {
+    fn of(data: &TileData, poly_first: &[u32]) -> Self {
+        let mut first = vec![0_u32; data.vertices.len() + 2];
+        for &vertex in &data.poly_indices {
+            first[usize::from(vertex) + 2] += 1;
+        }
+        for vertex in 2..first.len() {
+            first[vertex] += first[vertex - 1];
+        }
+        let mut corners = vec![(0, 0); data.poly_indices.len()];
+        for (poly, ends) in poly_first.windows(2).enumerate() {
+            let ring = &data.poly_indices[ends[0] as usize..ends[1] as usize];
+            for (corner, &vertex) in ring.iter().enumerate() {
+                let place = &mut first[usize::from(vertex) + 1];
+                corners[*place as usize] = (poly as u32, corner as u8);
+                *place += 1;
+            }
+        }
+        Self { first, corners }
+    }
+
+    fn around(&self, vertex: usize) -> &[(u32, u8)] {
+        &self.corners[self.first[vertex] as usize..self.first[vertex + 1] as usize]
+    }
+}
