@@ -192,7 +192,7 @@ fn lattice(rng: &mut SplitMix64, triangles: usize) -> Option<TiledMesh> {
             }
         }
     }
-    let mut mesh = TiledMesh::new(params.clone()).unwrap();
+    let mut mesh = TiledMesh::new(params).unwrap();
     mesh.add_tile(NavTile::create(data, &params).ok()?).unwrap();
     Some(mesh)
 }
@@ -289,7 +289,7 @@ fn car_park(rng: &mut SplitMix64) -> Option<TiledMesh> {
         }
     }
     let data = from_local_polygons(polygons, &params).ok()?;
-    let mut mesh = TiledMesh::new(params.clone()).unwrap();
+    let mut mesh = TiledMesh::new(params).unwrap();
     mesh.add_tile(NavTile::create(data, &params).ok()?).unwrap();
     Some(mesh)
 }
@@ -318,7 +318,7 @@ fn spiral(count: usize, per_turn: usize, hand: f64) -> TiledMesh {
     // Points of a circle by rotating one step again and again; a half turn is as good as exact.
     let (mut x, mut z) = (2.0_f64, 0.0_f64);
     let half = per_turn as f64 / 2.0;
-    let step = hand * 3.141_592_653_589_793 / half;
+    let step = hand * std::f64::consts::PI / half;
     let (sin, cos) = (step - step * step * step / 6.0, 1.0 - step * step / 2.0);
     let length = (sin * sin + cos * cos).sqrt();
     let (sin, cos) = (sin / length, cos / length);
@@ -344,7 +344,7 @@ fn spiral(count: usize, per_turn: usize, hand: f64) -> TiledMesh {
         polygons.flags.push(1);
     }
     let data = from_local_polygons(polygons, &params).unwrap();
-    let mut mesh = TiledMesh::new(params.clone()).unwrap();
+    let mut mesh = TiledMesh::new(params).unwrap();
     mesh.add_tile(NavTile::create(data, &params).unwrap())
         .unwrap();
     mesh
