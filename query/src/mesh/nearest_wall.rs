@@ -98,6 +98,7 @@ impl AreaSearch {
             return false;
         }
         let first_cell = self.first_cell(salted, tile);
+        let rings = &tile.ring;
         let mut limit_sq = radius_sq;
         // The nearest place where there might be more than what was looked at.
         let mut doubt_sq = f64::INFINITY;
@@ -109,7 +110,8 @@ impl AreaSearch {
                 Some(stacked) => is_stacked |= !stacked.is_empty(),
                 None => doubt_sq = lesser(doubt_sq, key),
             }
-            let (edges, ring) = (tile.poly_edges(index), tile.poly_ring(index));
+            let edges = tile.poly_edges(index);
+            let ring = &rings[edges.clone()];
             edge_distances_sq(ring, center, &mut self.distances);
             let sides = &tile.data().edge_portal_sides[edges.clone()];
             let neighbors = &tile.data().edge_neighbors[edges];
@@ -123,7 +125,7 @@ impl AreaSearch {
                     doubt_sq = lesser(doubt_sq, distance_sq);
                     at_border = true;
                 } else if distance_sq <= nearest.distance_sq {
-                    nearest.offer_edge(poly, tile, edge, center);
+                    nearest.offer_edge(poly, ring, edge, center);
                 }
             }
             if at_border {
@@ -142,7 +144,7 @@ impl AreaSearch {
                 if !filter.passes(tile.poly_flags[target], tile.poly_area[target]) {
                     doubt_sq = lesser(doubt_sq, distance_sq);
                     if distance_sq <= nearest.distance_sq {
-                        nearest.offer_edge(poly, tile, edge, center);
+                        nearest.offer_edge(poly, ring, edge, center);
                     }
                 } else if distance_sq <= limit_sq {
                     let poly = PolyRef::from_parts(salted.salt(), salted.slot(), target as u32);
@@ -236,7 +238,7 @@ impl AreaSearch {
                     continue;
                 }
                 if distance_sq <= nearest.distance_sq {
-                    nearest.offer_edge(poly, tile, edge, center);
+                    nearest.offer_edge(poly, ring, edge, center);
                 }
             }
             if at_border {
@@ -354,9 +356,9 @@ impl NearestWall {
 
     /// [`offer_piece`](Self::offer_piece) of a whole edge.
     #[inline]
-    fn offer_edge(&mut self, poly: PolyRef, tile: &Tile, edge: usize, center: DVec3) {
-        let (a, b) = edge_ends(tile, poly.poly() as usize, edge);
-        self.offer_piece(poly, &Piece::whole(edge, a, b), center);
+    fn offer_edge(&mut self, poly: PolyRef, ring: &[DVec3], edge: usize, center: DVec3) {
+        let next = if edge + 1 < ring.len() { edge + 1 } else { 0 };
+        self.offer_piece(poly, &Piece::whole(edge, ring[edge], ring[next]), center);
     }
 
     /// Takes a piece that is nearer, or as near and earlier by (polygon, edge, fraction).

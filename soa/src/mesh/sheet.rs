@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use super::data::TileData;
-use super::tile::TileGeometry;
+use super::tile::{NavTile, TileGeometry};
 use super::tree::PolyTree;
 use crate::predicates::orient2d;
 use crate::world::DVec3;
@@ -45,13 +45,18 @@ pub(super) struct Sheet {
 impl Sheet {
     /// Looks at every polygon, its vertices and what is near it. `O(n log n)` for tiles whose polygons lie
     /// side by side, never more than `O(n)` pairs.
-    pub(super) fn find(data: &TileData, geometry: &TileGeometry, tree: &PolyTree) -> Self {
-        let polys = data.poly_vertex_counts.len();
-        let search = Search { data, geometry };
+    pub(super) fn find(tile: &NavTile, tree: &PolyTree) -> Self {
+        let (data, geometry) = (tile.data(), &**tile);
+        let polys = tile.poly_count();
+        let search = Search {
+            data,
+            geometry,
+            first: &tile.poly_first,
+        };
         let mut folded: Vec<bool> = (0..polys)
             .map(|poly| search.has_thin_corner(poly))
             .collect();
-        let corners = Corners::of(data, &geometry.poly_first);
+        let corners = Corners::of(data, &tile.poly_first);
         for vertex in 0..data.vertices.len() {
             let around = corners.around(vertex);
             if !search.is_fan(vertex, around) {
@@ -86,6 +91,7 @@ impl Sheet {
 struct Search<'t> {
     data: &'t TileData,
     geometry: &'t TileGeometry,
+    first: &'t [u32],
 }
 
 impl Search<'_> {
@@ -98,7 +104,7 @@ impl Search<'_> {
     }
 
     fn edges(&self, poly: usize) -> Range<usize> {
-        let first = &self.geometry.poly_first;
+        let first = self.first;
         first[poly] as usize..first[poly + 1] as usize
     }
 
@@ -118,7 +124,7 @@ impl Search<'_> {
     /// to the left, once around at most.
     fn is_fan(&self, vertex: usize, around: &[(u32, u8)]) -> bool {
         let neighbor = |poly: u32, edge: usize| {
-            self.data.edge_neighbors[self.geometry.poly_first[poly as usize] as usize + edge]
+            self.data.edge_neighbors[self.first[poly as usize] as usize + edge]
         };
         // The right end: nothing is beyond the edge that leaves the vertex.
         let mut ends = around

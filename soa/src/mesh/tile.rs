@@ -23,10 +23,6 @@ use crate::world::DVec3;
 /// The columns derived from a tile's arrays, all in world coordinates. Read them through the tile.
 #[derive(Clone, Debug)]
 pub struct TileGeometry {
-    /// World position of the tile's local zero.
-    pub origin: DVec3,
-    /// Prefix offsets of the polygons into the edge columns; one more entry than polygons.
-    pub poly_first: Vec<u32>,
     /// World position of the first vertex of every edge: polygon rings laid out flat, indexed like
     /// `edge_neighbors`.
     pub ring: Vec<DVec3>,
@@ -49,8 +45,12 @@ pub struct TileGeometry {
 pub struct NavTile {
     data: TileData,
     fingerprint: [u8; 16],
-    geometry: TileGeometry,
+    /// World position of the tile's local zero.
+    pub origin: DVec3,
+    /// Prefix offsets of the polygons into the edge columns; one more entry than polygons.
+    pub poly_first: Vec<u32>,
     // What is computed when first asked for. Many tiles of a large world never are.
+    geometry: OnceLock<TileGeometry>,
     content_id: OnceLock<[u8; 32]>,
     tree: OnceLock<PolyTree>,
     detail_grids: OnceLock<DetailGrids>,
@@ -63,7 +63,7 @@ impl Deref for NavTile {
 
     #[inline]
     fn deref(&self) -> &TileGeometry {
-        &self.geometry
+        self.geometry.get_or_init(|| self.derive_geometry())
     }
 }
 
@@ -97,10 +97,27 @@ impl NavTile {
             data.origin_y,
             params.tile_origin_z(data.tile_z),
         );
+        Self {
+            fingerprint,
+            origin,
+            geometry: OnceLock::new(),
+            content_id: OnceLock::new(),
+            tree: OnceLock::new(),
+            detail_grids: OnceLock::new(),
+            sheet: OnceLock::new(),
+            portals: portal_edges(&data, &poly_first),
+            poly_first,
+            data,
+        }
+    }
+
+    #[cold]
+    fn derive_geometry(&self) -> TileGeometry {
+        let data = &self.data;
         let ring: Vec<DVec3> = data
             .poly_indices
             .iter()
-            .map(|&index| to_world(origin, data.vertices[usize::from(index)]))
+            .map(|&index| to_world(self.origin, data.vertices[usize::from(index)]))
             .collect();
         let polys = data.poly_vertex_counts.len();
         let mut bounds_min = Vec::with_capacity(polys);
@@ -120,35 +137,31 @@ impl NavTile {
             bounds_min.push(low);
             bounds_max.push(high);
         }
-        let mut tile = Self {
-            fingerprint,
-            content_id: OnceLock::new(),
-            tree: OnceLock::new(),
-            detail_grids: OnceLock::new(),
-            sheet: OnceLock::new(),
-            portals: portal_edges(&data, &poly_first),
-            geometry: TileGeometry {
-                origin,
-                poly_first,
-                ring,
-                bounds_min,
-                bounds_max,
-                tile_min,
-                tile_max,
-                level_height: Vec::new(),
-            },
-            data,
-        };
         // Where polygons share detail vertices, looking at each one's could take the product of the two
         // counts; builders share none.
-        let detail = tile.data.detail_meshes.iter();
-        let named: usize = detail.map(|mesh| usize::from(mesh.vertex_count)).sum();
-        tile.geometry.level_height = if named <= tile.data.detail_vertices.len() {
-            (0..polys).map(|poly| tile.find_level(poly)).collect()
+        let named = data
+            .detail_meshes
+            .iter()
+            .map(|mesh| usize::from(mesh.vertex_count));
+        let level_height = if named.sum::<usize>() <= data.detail_vertices.len() {
+            let rings = self.poly_first.windows(2).enumerate();
+            let rings = rings.map(|(poly, ends)| (poly, &ring[ends[0] as usize..ends[1] as usize]));
+            rings
+                .map(|(poly, ring)| {
+                    self.find_level(poly, ring, [bounds_min[poly].y, bounds_max[poly].y])
+                })
+                .collect()
         } else {
             vec![f64::NAN; polys]
         };
-        tile
+        TileGeometry {
+            ring,
+            bounds_min,
+            bounds_max,
+            tile_min,
+            tile_max,
+            level_height,
+        }
     }
 
     /// The polygon's extra detail vertices.
@@ -160,8 +173,7 @@ impl NavTile {
     /// The one height of a polygon's corners, or NaN. Interpolated between equal heights, that is the
     /// height everywhere, to the bit; but a negative zero could become a positive one, so that is no
     /// level.
-    fn find_level(&self, poly: usize) -> f64 {
-        let (low, high) = (self.bounds_min[poly].y, self.bounds_max[poly].y);
+    fn find_level(&self, poly: usize, ring: &[DVec3], [low, high]: [f64; 2]) -> f64 {
         if low != high {
             return f64::NAN;
         }
@@ -169,7 +181,7 @@ impl NavTile {
         if self.data.detail_meshes[poly].vertex_count == 0 && low != 0.0 {
             return low;
         }
-        let ring = self.poly_ring(poly).iter().map(|corner| corner.y);
+        let ring = ring.iter().map(|corner| corner.y);
         let extra = self.detail_vertices_of(poly).iter();
         let mut heights = ring.chain(extra.map(|&local| to_world(self.origin, local).y));
         let level = heights.next().unwrap_or(f64::NAN);
@@ -275,7 +287,7 @@ impl NavTile {
 
     #[inline]
     fn sheet(&self) -> &Sheet {
-        let find = || Sheet::find(&self.data, &self.geometry, self.tree());
+        let find = || Sheet::find(self, self.tree());
         self.sheet.get_or_init(find)
     }
 

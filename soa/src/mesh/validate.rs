@@ -1,6 +1,7 @@
 //! The rules a tile obeys. In: arrays from anywhere. Out: nothing, or the first rule broken, with
 //! the polygon, edge or array that breaks it.
 
+mod convex;
 mod edges;
 mod vertices;
 
@@ -10,6 +11,7 @@ use super::poly_ref::MAX_POLYS;
 use crate::error::{DataError, DataErrorKind, Location};
 use crate::predicates::orient2d;
 use crate::world::is_coordinate;
+use convex::doubtful_rings;
 use edges::check_edges;
 use vertices::check_vertices;
 
@@ -24,10 +26,19 @@ pub(super) fn check_tile(data: &TileData, params: &MeshParams) -> Result<Vec<u32
     check_vertices(data, params)?;
     let corners = RangeMax::of_corners(data);
     let sound = areas_and_indices_are_sound(data);
-    for poly in 0..data.poly_vertex_counts.len() {
-        let ring = &data.poly_indices[first[poly] as usize..first[poly + 1] as usize];
-        if !(sound && is_strictly_convex(data, ring)) {
-            check_polygon(data, ring, poly)?;
+    let polys = data.poly_vertex_counts.len();
+    let doubtful = if sound {
+        doubtful_rings(data, &first)
+    } else {
+        (0..polys as u32).collect()
+    };
+    let mut doubtful = doubtful.into_iter().peekable();
+    for poly in 0..polys {
+        if doubtful.next_if_eq(&(poly as u32)).is_some() {
+            let ring = &data.poly_indices[first[poly] as usize..first[poly + 1] as usize];
+            if !(sound && is_strictly_convex(data, ring)) {
+                check_polygon(data, ring, poly)?;
+            }
         }
         check_detail(data, &corners, poly)?;
     }
