@@ -115,32 +115,33 @@ impl AreaSearch {
             edge_distances_sq(ring, center, &mut self.distances);
             let sides = &tile.data().edge_portal_sides[edges.clone()];
             let neighbors = &tile.data().edge_neighbors[edges];
-            let (before, mut at_border) = (nearest.distance_sq, false);
+            // Sets of edges, found without a branch: which edges are what, nobody can foretell.
+            let (mut walls, mut ways, mut borders) = (0_u32, 0_u32, 0_u32);
             for (edge, (&neighbor, &side)) in neighbors.iter().zip(sides).enumerate() {
                 let distance_sq = self.distances[edge];
-                if neighbor > 0 {
-                    continue;
-                }
-                if side != NO_PORTAL {
-                    doubt_sq = lesser(doubt_sq, distance_sq);
-                    at_border = true;
-                } else if distance_sq <= nearest.distance_sq {
+                let is_way = neighbor > 0;
+                let is_border = side != NO_PORTAL;
+                let is_wall = !is_way & !is_border & (distance_sq <= nearest.distance_sq);
+                walls |= u32::from(is_wall) << edge;
+                ways |= u32::from(is_way & (distance_sq <= radius_sq)) << edge;
+                borders |= u32::from(is_border) << edge;
+            }
+            if walls != 0 {
+                for edge in set_bits(walls) {
                     nearest.offer_edge(poly, ring, edge, center);
                 }
-            }
-            if at_border {
-                self.borders.push(number - 1);
-            }
-            if nearest.distance_sq < before {
                 let limit = nearest.distance_sq.sqrt() + SLACK;
                 limit_sq = lesser(limit * limit, radius_sq);
             }
-            for (edge, &neighbor) in neighbors.iter().enumerate() {
-                let distance_sq = self.distances[edge];
-                if neighbor <= 0 || distance_sq > radius_sq {
-                    continue;
+            if borders != 0 {
+                self.borders.push(number - 1);
+                for edge in set_bits(borders) {
+                    doubt_sq = lesser(doubt_sq, self.distances[edge]);
                 }
-                let target = (neighbor - 1) as usize;
+            }
+            for edge in set_bits(ways) {
+                let distance_sq = self.distances[edge];
+                let target = (neighbors[edge] - 1) as usize;
                 if !filter.passes(tile.poly_flags[target], tile.poly_area[target]) {
                     doubt_sq = lesser(doubt_sq, distance_sq);
                     if distance_sq <= nearest.distance_sq {
@@ -428,6 +429,16 @@ fn holds(ring: &[DVec3], p: DVec3) -> bool {
         inside &= turn(a, b, p) >= -1e-9 * length;
     });
     inside
+}
+
+/// The numbers of the bits that are set, ascending.
+#[inline]
+fn set_bits(mut set: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (set != 0).then(|| set.trailing_zeros() as usize);
+        set &= set.wrapping_sub(1);
+        bit
+    })
 }
 
 #[inline]

@@ -8,12 +8,16 @@
 //! - a corner of it, or that gap, is [`THIN`];
 //! - it is stacked with more than [`MOST`].
 //!
+//! Only polygons that a search could get to from one another count: an *island* is what neighbours join, and
+//! all islands on the tile's border are one, for there is a world beyond it.
+//!
 //! Take a disc, and polygons that cover it, joined by neighbours across edges that meet the disc. If none
-//! of them is folded, then every other polygon of the tile that meets the disc is stacked with one of them.
+//! of them is folded, then every other polygon of
+//! their island that meets the disc is stacked with one of them.
 
 use std::ops::Range;
 
-use super::data::TileData;
+use super::data::{NO_PORTAL, TileData};
 use super::tile::{NavTile, TileGeometry};
 use super::tree::PolyTree;
 use crate::predicates::orient2d;
@@ -52,16 +56,21 @@ impl Sheet {
             data,
             geometry,
             first: &tile.poly_first,
+            islands: islands(data, &tile.poly_first),
         };
         let mut folded: Vec<bool> = (0..polys)
             .map(|poly| search.has_thin_corner(poly))
             .collect();
-        let corners = Corners::of(data, &tile.poly_first);
+        let mut corners = Corners::of(data, &tile.poly_first);
         for vertex in 0..data.vertices.len() {
             let around = corners.around(vertex);
-            if !search.is_fan(vertex, around) {
-                for &(poly, _) in around {
-                    folded[poly as usize] = true;
+            around.sort_unstable_by_key(|&(poly, _)| search.islands[poly as usize]);
+            for fan in
+                around.chunk_by(|a, b| search.islands[a.0 as usize] == search.islands[b.0 as usize])
+            {
+                if !search.is_fan(vertex, fan) {
+                    fan.iter()
+                        .for_each(|&(poly, _)| folded[poly as usize] = true);
                 }
             }
         }
@@ -92,6 +101,7 @@ struct Search<'t> {
     data: &'t TileData,
     geometry: &'t TileGeometry,
     first: &'t [u32],
+    islands: Vec<u32>,
 }
 
 impl Search<'_> {
@@ -196,7 +206,8 @@ impl Search<'_> {
         tree.visit(low, high, |other| {
             *looks = looks.saturating_sub(1);
             fits &= *looks > 0;
-            if fits && other != poly && !self.is_apart(poly, other, low, high) {
+            let same_island = self.islands[other] == self.islands[poly];
+            if fits && other != poly && same_island && !self.is_apart(poly, other, low, high) {
                 fits = stacked.len() < most;
                 stacked.push(other as u32);
             }
@@ -225,6 +236,40 @@ impl Search<'_> {
         let (a, b) = (self.ring(poly), self.ring(other));
         is_parted_by_an_edge(a, b) || is_parted_by_an_edge(b, a)
     }
+}
+
+/// The island of each polygon: 0 for those joined to the tile's border, a number of its own for any other.
+fn islands(data: &TileData, first: &[u32]) -> Vec<u32> {
+    const NONE: u32 = u32::MAX;
+    let polys = data.poly_vertex_counts.len();
+    let mut islands = vec![NONE; polys];
+    let mut found = Vec::new();
+    for start in 0..polys {
+        if islands[start] != NONE {
+            continue;
+        }
+        found.clear();
+        found.push(start);
+        islands[start] = start as u32 + 1;
+        let (mut number, mut is_open) = (0, false);
+        while let Some(&poly) = found.get(number) {
+            number += 1;
+            for edge in first[poly] as usize..first[poly + 1] as usize {
+                is_open |= data.edge_portal_sides[edge] != NO_PORTAL;
+                let Ok(neighbor) = usize::try_from(data.edge_neighbors[edge] - 1) else {
+                    continue;
+                };
+                if islands[neighbor] == NONE {
+                    islands[neighbor] = start as u32 + 1;
+                    found.push(neighbor);
+                }
+            }
+        }
+        if is_open {
+            found.iter().for_each(|&poly| islands[poly] = 0);
+        }
+    }
+    islands
 }
 
 /// Whether the line along an edge of `ring` has all of `other` on its far side, [`APART`] from it.
@@ -298,7 +343,7 @@ impl Corners {
         Self { first, corners }
     }
 
-    fn around(&self, vertex: usize) -> &[(u32, u8)] {
-        &self.corners[self.first[vertex] as usize..self.first[vertex + 1] as usize]
+    fn around(&mut self, vertex: usize) -> &mut [(u32, u8)] {
+        &mut self.corners[self.first[vertex] as usize..self.first[vertex + 1] as usize]
     }
 }
