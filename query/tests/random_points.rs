@@ -95,7 +95,7 @@ fn a_random_point_is_made_of_its_four_draws() {
             let triangle = triangles[pick(&weights, u1 * areas[chosen])];
             let [x, z] = place(triangle, u2, u3);
             let (tile, index) = mesh.resolve(polys[chosen]).unwrap();
-            let (x, z) = (tile.origin.x + x, tile.origin.z + z);
+            let (x, z) = (tile.origin().x + x, tile.origin().z + z);
             let y = throng_query::mesh::surface_height(tile, index, x, z);
             let expected = RandomPoint {
                 poly: polys[chosen],

@@ -375,7 +375,7 @@ fn detail_vertices_beyond_the_last_nameable_do_not_count() {
             ..DetailMesh::default()
         }];
         let tile = NavTile::create(data, &params()).unwrap();
-        let (x, z) = (tile.origin.x + 1.01, tile.origin.z + 1.01);
+        let (x, z) = (tile.origin().x + 1.01, tile.origin().z + 1.01);
         tile.detail_candidates(0, x, z).unwrap().collect::<Vec<_>>()
     };
     assert_eq!(candidates(0), [0, 1, 2, 3, 4, 5, 6]);

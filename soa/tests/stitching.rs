@@ -153,7 +153,7 @@ fn attached(mesh: &TiledMesh, owner: u32, index: usize) -> Option<((u32, usize),
         return None;
     }
     let stored = tile.data().off_mesh_links[index];
-    let world = |p: [f32; 3]| [0, 1, 2].map(|i| tile.origin[i] + f64::from(p[i]));
+    let world = |p: [f32; 3]| [0, 1, 2].map(|i| tile.origin()[i] + f64::from(p[i]));
     let (start, end) = (world(stored.start), world(stored.end));
     let radius = f64::from(stored.radius);
     let from = best_poly(mesh, &[owner], start, radius)?;

@@ -232,13 +232,13 @@ impl TileBoxes {
         for (slot, tile) in mesh.tiles() {
             let data = tile.data();
             let (low, high) = if tile.poly_count() == 0 {
-                (tile.origin.y, tile.origin.y)
+                (tile.origin().y, tile.origin().y)
             } else {
                 (tile.tile_min.y, tile.tile_max.y)
             };
             boxes.slot.push(slot);
             boxes.place.push([data.tile_x, data.tile_z, data.layer]);
-            let (x, z) = (tile.origin.x, tile.origin.z);
+            let (x, z) = (tile.origin().x, tile.origin().z);
             boxes.low.push(DVec3::new(x, low, z));
             boxes.high.push(DVec3::new(x + size, high, z + size));
         }

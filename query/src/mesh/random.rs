@@ -70,7 +70,7 @@ fn on_polygon(
     let triangles = (1..fan.len().saturating_sub(1)).map(|i| (i, fan_area(corner, i)));
     let (i, _) = pick(triangles, draws.triangle * area, |&(_, area)| area)?;
     let place = draws.place(corner(0), corner(i), corner(i + 1));
-    let (x, z) = (tile.origin.x + place[0], tile.origin.z + place[1]);
+    let (x, z) = (tile.origin().x + place[0], tile.origin().z + place[1]);
     Some(RandomPoint {
         poly: poly_ref,
         point: DVec3::new(x, surface_height(tile, poly, x, z), z),

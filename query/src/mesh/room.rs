@@ -2,7 +2,7 @@
 //! search can meet at most. What lets a search for the nearest wall stop early.
 
 use throng_soa::DVec3;
-use throng_soa::mesh::{APART, MeshParams, Tile, TiledMesh};
+use throng_soa::mesh::{APART, Tile, TiledMesh};
 
 /// What a search remembers of the tiles of a mesh until that changes.
 #[derive(Clone, Debug, Default)]
@@ -25,11 +25,10 @@ impl Rooms {
         (self.columns, self.largest) = (0, 0);
         self.alone.clear();
         self.alone.resize(mesh.slot_count() as usize, false);
-        let params = mesh.params();
-        let no_tile_leans_out = mesh.tiles().all(|(_, tile)| stays_inside(params, tile));
+        let none_leans_out = mesh.tiles().all(|(_, tile)| tile.is_in_square());
         for (slot, tile) in mesh.tiles() {
             let column = mesh.column(tile.data().tile_x, tile.data().tile_z);
-            self.alone[slot as usize] = column.len() == 1 && no_tile_leans_out;
+            self.alone[slot as usize] = column.len() == 1 && none_leans_out;
             if column.first() == Some(&slot) {
                 let tiles = column.iter().filter_map(|&slot| mesh.tile(slot));
                 let polys = tiles.map(|tile| tile.poly_count()).sum();
@@ -70,18 +69,4 @@ impl Rooms {
         let columns = (2 * side + 1).saturating_mul(2 * side + 1);
         self.columns.min(columns).saturating_mul(self.largest)
     }
-}
-
-/// Whether the polygons of a tile stay in its square, but for rounding.
-fn stays_inside(params: &MeshParams, tile: &Tile) -> bool {
-    let (low_x, low_z) = (
-        params.tile_origin_x(tile.data().tile_x) - APART / 2.0,
-        params.tile_origin_z(tile.data().tile_z) - APART / 2.0,
-    );
-    let size = params.tile_size + APART;
-    tile.poly_count() == 0
-        || tile.tile_min.x >= low_x
-            && tile.tile_min.z >= low_z
-            && tile.tile_max.x <= low_x + size
-            && tile.tile_max.z <= low_z + size
 }

@@ -107,7 +107,7 @@ impl<'t> Triangles<'t> {
             ring: tile.poly_ring(poly),
             detail: &data.detail_triangles[triangles..][..usize::from(mesh.triangle_count)],
             extra: &data.detail_vertices[vertices..][..usize::from(mesh.vertex_count)],
-            origin: tile.origin,
+            origin: tile.origin(),
         }
     }
 

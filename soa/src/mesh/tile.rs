@@ -1,7 +1,7 @@
 //! Tiles: [`NavTile`], validated and immutable, and [`Tile`], a mesh's own copy of one.
 //!
-//! A `NavTile` carries the columns derived from its geometry alone: world positions and boxes at once, the
-//! tree, the detail grids and the sheet when a search first asks for them. A `Tile` shares it and adds what a run may
+//! A `NavTile` carries what is derived from its arrays alone, each when a search first asks for it: columns
+//! of world positions and boxes, the tree, the detail grids, the sheet. A `Tile` shares it and adds what a run may
 //! change (areas, flags, link switches) and what stitching derives from the neighbours (links). Derived
 //! columns are never saved.
 
@@ -15,12 +15,13 @@ use super::params::MeshParams;
 use super::sheet::Sheet;
 use super::stitch::{Link, TilePortals, portal_edges};
 use super::tree::PolyTree;
-use super::validate::check_tile;
+use super::validate::{Checked, check_tile};
 use crate::digest::sha256;
 use crate::error::DataError;
 use crate::world::DVec3;
 
-/// The columns derived from a tile's arrays, all in world coordinates. Read them through the tile.
+/// The columns derived from a tile's arrays, all in world coordinates. Read them through the tile; who
+/// first does derives them.
 #[derive(Clone, Debug)]
 pub struct TileGeometry {
     /// World position of the first vertex of every edge: polygon rings laid out flat, indexed like
@@ -40,15 +41,16 @@ pub struct TileGeometry {
 }
 
 /// A validated tile and the columns derived from it. Immutable; cheap to share. The columns are
-/// those of [`TileGeometry`], which a tile dereferences to.
+/// those of [`TileGeometry`], which a tile dereferences to and which the first to do so derives, linear in
+/// the polygons.
 #[derive(Clone, Debug)]
 pub struct NavTile {
     data: TileData,
     fingerprint: [u8; 16],
-    /// World position of the tile's local zero.
-    pub origin: DVec3,
+    pub(super) origin: DVec3,
     /// Prefix offsets of the polygons into the edge columns; one more entry than polygons.
-    pub poly_first: Vec<u32>,
+    pub(super) poly_first: Vec<u32>,
+    in_square: bool,
     // What is computed when first asked for. Many tiles of a large world never are.
     geometry: OnceLock<TileGeometry>,
     content_id: OnceLock<[u8; 32]>,
@@ -68,7 +70,7 @@ impl Deref for NavTile {
 }
 
 impl NavTile {
-    /// Validates `data` against the mesh it is for and derives the tile's columns.
+    /// Validates `data` against the mesh it is for.
     ///
     /// # Errors
     /// Names the polygon, edge or array that breaks a rule.
@@ -82,15 +84,15 @@ impl NavTile {
         params: &MeshParams,
         fingerprint: [u8; 16],
     ) -> Result<Self, DataError> {
-        let poly_first = check_tile(&data, params)?;
-        Ok(Self::derive(data, params, fingerprint, poly_first))
+        let checked = check_tile(&data, params)?;
+        Ok(Self::derive(data, params, fingerprint, checked))
     }
 
     fn derive(
         data: TileData,
         params: &MeshParams,
         fingerprint: [u8; 16],
-        poly_first: Vec<u32>,
+        checked: Checked,
     ) -> Self {
         let origin = DVec3::new(
             params.tile_origin_x(data.tile_x),
@@ -105,8 +107,9 @@ impl NavTile {
             tree: OnceLock::new(),
             detail_grids: OnceLock::new(),
             sheet: OnceLock::new(),
-            portals: portal_edges(&data, &poly_first),
-            poly_first,
+            portals: portal_edges(&data, &checked.first),
+            poly_first: checked.first,
+            in_square: checked.in_square,
             data,
         }
     }
@@ -291,7 +294,7 @@ impl NavTile {
         self.sheet.get_or_init(find)
     }
 
-    /// Derives now what is derived when first asked for: the tree, the lookup grids and the sheet.
+    /// Derives now what is derived when first asked for: columns, the tree, the lookup grids and the sheet.
     pub fn derive_lookups(&self) {
         let _ = self.sheet();
         self.detail_grids.get_or_init(|| self.build_detail_grids());
@@ -311,6 +314,21 @@ impl NavTile {
                 points.extend(corners.map(|corner| [corner.x, corner.z]));
             },
         )
+    }
+
+    /// World position of the tile's local zero.
+    #[inline]
+    #[must_use]
+    pub fn origin(&self) -> DVec3 {
+        self.origin
+    }
+
+    /// Whether the tile stays in its square, seen from above. Tiles may reach into those around them, but
+    /// builders make none that do.
+    #[inline]
+    #[must_use]
+    pub fn is_in_square(&self) -> bool {
+        self.in_square
     }
 
     /// Number of polygons.

@@ -19,11 +19,19 @@ pub(super) use edges::{ends_of, portals_of};
 
 const MAX_VERTICES: usize = 65_536;
 
-/// Checks every rule, cheapest first. The prefix offsets of the polygons into the edge columns.
-pub(super) fn check_tile(data: &TileData, params: &MeshParams) -> Result<Vec<u32>, DataError> {
+/// What the checks of a tile's arrays found on the way.
+pub(super) struct Checked {
+    /// The prefix offsets of the polygons into the edge columns.
+    pub(super) first: Vec<u32>,
+    /// All vertices lie in the tile's square, seen from above.
+    pub(super) in_square: bool,
+}
+
+/// Checks every rule, cheapest first.
+pub(super) fn check_tile(data: &TileData, params: &MeshParams) -> Result<Checked, DataError> {
     check_position(data, params)?;
     let first = check_lengths(data, params)?;
-    check_vertices(data, params)?;
+    let in_square = check_vertices(data, params)?;
     let corners = RangeMax::of_corners(data);
     let sound = areas_and_indices_are_sound(data);
     let polys = data.poly_vertex_counts.len();
@@ -44,7 +52,7 @@ pub(super) fn check_tile(data: &TileData, params: &MeshParams) -> Result<Vec<u32
     }
     check_edges(data, params, &first)?;
     check_off_mesh(data, params)?;
-    Ok(first)
+    Ok(Checked { first, in_square })
 }
 
 fn refuse(field: impl Into<String>, problem: impl Into<String>) -> DataError {

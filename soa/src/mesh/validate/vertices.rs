@@ -9,7 +9,8 @@ use crate::world::is_coordinate;
 /// Smallest X or Z magnitude other than 0: keeps the exact predicates clear of underflow.
 const MIN_MAGNITUDE: f32 = 1e-30;
 
-pub(super) fn check_vertices(data: &TileData, params: &MeshParams) -> Result<(), DataError> {
+/// Whether all vertices lie in the tile's square, seen from above; most builders' do.
+pub(super) fn check_vertices(data: &TileData, params: &MeshParams) -> Result<bool, DataError> {
     let size = params.tile_size as f32;
     let (low, high) = (-size, 2.0 * size);
     let tall = params.max_local_extent();
@@ -29,11 +30,12 @@ pub(super) fn check_vertices(data: &TileData, params: &MeshParams) -> Result<(),
     let at_edge = !ends
         .into_iter()
         .all(|end| world(end).into_iter().all(is_coordinate));
-    for (name, points) in [
-        ("vertex", &data.vertices),
-        ("detail vertex", &data.detail_vertices),
+    let in_square = all_within(&data.vertices, [0.0, size], tall);
+    for (name, points, are_sound) in [
+        ("vertex", &data.vertices, in_square),
+        ("detail vertex", &data.detail_vertices, false),
     ] {
-        if !at_edge && all_within(points, [low, high], tall) {
+        if !at_edge && (are_sound || all_within(points, [low, high], tall)) {
             continue;
         }
         let inside = |v: f32| low <= v && v <= high;
@@ -57,7 +59,7 @@ pub(super) fn check_vertices(data: &TileData, params: &MeshParams) -> Result<(),
         };
         return Err(refuse(format!("{name} {index}"), problem));
     }
-    Ok(())
+    Ok(in_square)
 }
 
 /// Whether all X and Z lie within `low..=high` and are normal, all Y within `±tall`.
