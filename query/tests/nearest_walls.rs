@@ -644,3 +644,30 @@ fn a_polygon_that_leans_out_of_its_tile_may_have_the_nearest_wall() {
     assert_eq!(hit.poly, mesh.poly_ref(1, 1));
     assert!(hit.distance < 0.125);
 }
+
+#[test]
+fn heaps_of_polygons_are_folded_and_cost_no_more_than_their_number_allows() {
+    // All over each other and on the border: each is stacked with all others.
+    let count = 20_000_usize;
+    let params = MeshParams {
+        origin: DVec3::ZERO,
+        ..common::params()
+    };
+    let mut polygons = LocalPolygons::default();
+    for k in 0..count {
+        let x = 1.0 + k as f32 / 1e5;
+        let first = polygons.vertices.len() as u16;
+        let ring = [[0.0, 0.0, 1.0], [x, 0.0, 1.5], [0.0, 0.0, 2.0]];
+        polygons.vertices.extend(ring);
+        polygons.poly_indices.extend([first, first + 1, first + 2]);
+        polygons.poly_vertex_counts.push(3);
+        polygons.areas.push(0);
+        polygons.flags.push(1);
+    }
+    let data = from_local_polygons(polygons, &params).unwrap();
+    let tile = NavTile::create(data, &params).unwrap();
+    for poly in 0..count {
+        assert_eq!(tile.stacked_with(poly), None);
+    }
+    assert_eq!(tile.stacked_with(count), None);
+}

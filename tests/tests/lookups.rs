@@ -1,24 +1,33 @@
-//! Trees and lookup grids of tiles are built when first asked for: whoever asks first, alone or in a
+//! World positions, trees, lookup grids and sheets of tiles are derived when first asked for: whoever asks first, alone or in a
 //! crowd of threads, or has them built before, gets the same answers.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Barrier;
-use throng::parts::query::mesh::{find_nearest_poly, surface_height};
+use throng::parts::query::mesh::{AreaSearch, find_nearest_poly, surface_height};
 use throng::{DVec3, NavMesh, NavSettings, QueryFilter, levels};
 use throng_soa::rng::SplitMix64;
 
-/// Polygon, height of the surface and nearest point for each place, as bits.
-fn answers(mesh: &NavMesh, places: &[DVec3]) -> Vec<[u64; 3]> {
+/// Polygon, height of the surface, nearest point and distance to the nearest wall for each place, as bits.
+fn answers(mesh: &NavMesh, places: &[DVec3]) -> Vec<[u64; 4]> {
     let (mesh, filter) = (mesh.tiles_mesh(), QueryFilter::default());
-    let answer = |&place: &DVec3| {
+    let mut area = AreaSearch::new(1024);
+    let mut answer = |&place: &DVec3| {
         let found = find_nearest_poly(mesh, place, DVec3::new(2.0, 8.0, 2.0), &filter).unwrap();
         let height = mesh.resolve(found.poly).map_or(f64::NAN, |(tile, index)| {
             surface_height(tile, index, place.x, place.z)
         });
-        [found.poly.bits(), height.to_bits(), found.point.x.to_bits()]
+        let wall = area
+            .distance_to_wall(mesh, found.poly, found.point, 6.0, &filter)
+            .unwrap();
+        [
+            found.poly.bits(),
+            height.to_bits(),
+            found.point.x.to_bits(),
+            wall.distance.to_bits(),
+        ]
     };
-    places.iter().map(answer).collect()
+    places.iter().map(&mut answer).collect()
 }
 
 #[test]

@@ -74,19 +74,26 @@ impl Sheet {
                 }
             }
         }
-        let (mut first, mut stacked) = (Vec::with_capacity(polys + 1), Vec::new());
-        let mut looks = LOOKS * polys;
+        let mut first = Vec::with_capacity(polys + 1);
+        let mut stack = Stack {
+            vertices_of: vec![0; data.vertices.len()],
+            looks: LOOKS * polys,
+            stacked: Vec::new(),
+        };
         for (poly, &folded) in folded.iter().enumerate() {
-            let start = stacked.len();
-            if folded || !search.stack(tree, poly, &mut looks, &mut stacked) {
-                stacked.truncate(start);
+            let start = stack.stacked.len();
+            if folded || !stack.add(&search, tree, poly) {
+                stack.stacked.truncate(start);
                 first.push(start as u32 | FOLDED);
             } else {
                 first.push(start as u32);
             }
         }
-        first.push(stacked.len() as u32);
-        Self { first, stacked }
+        first.push(stack.stacked.len() as u32);
+        Self {
+            first,
+            stacked: stack.stacked,
+        }
     }
 
     /// The polygons that `poly` is stacked with; `None` where it is folded.
@@ -186,55 +193,52 @@ impl Search<'_> {
         }
         false
     }
+}
 
-    /// Appends what `poly` is stacked with; whether that is not too much and `looks` were left to see it.
-    fn stack(
-        &self,
-        tree: &PolyTree,
-        poly: usize,
-        looks: &mut usize,
-        stacked: &mut Vec<u32>,
-    ) -> bool {
-        if *looks == 0 {
+/// What polygons are stacked with, gathered polygon by polygon.
+struct Stack {
+    /// By vertex: the last polygon gathered for that has it, plus 1.
+    vertices_of: Vec<u32>,
+    /// Polygons that may still be looked at.
+    looks: usize,
+    stacked: Vec<u32>,
+}
+
+impl Stack {
+    /// Appends what `poly` is stacked with; whether that is not too much and looks were left to see it.
+    fn add(&mut self, search: &Search<'_>, tree: &PolyTree, poly: usize) -> bool {
+        if self.looks == 0 {
             return false;
         }
+        let mark = poly as u32 + 1;
+        for &vertex in search.vertices(poly) {
+            self.vertices_of[usize::from(vertex)] = mark;
+        }
+        let (lows, highs) = (&search.geometry.bounds_min, &search.geometry.bounds_max);
         let far = DVec3::new(APART, f64::INFINITY, APART);
-        let low = self.geometry.bounds_min[poly] - far;
-        let high = self.geometry.bounds_max[poly] + far;
-        let most = stacked.len() + MOST;
+        let (low, high) = (lows[poly] - far, highs[poly] + far);
+        let most = self.stacked.len() + MOST;
         let mut fits = true;
         tree.visit(low, high, |other| {
-            *looks = looks.saturating_sub(1);
-            fits &= *looks > 0;
-            let same_island = self.islands[other] == self.islands[poly];
-            if fits && other != poly && same_island && !self.is_apart(poly, other, low, high) {
-                fits = stacked.len() < most;
-                stacked.push(other as u32);
+            self.looks = self.looks.saturating_sub(1);
+            fits &= self.looks > 0;
+            let (min, max) = (lows[other], highs[other]);
+            let is_near = min.x <= high.x && max.x >= low.x && min.z <= high.z && max.z >= low.z;
+            if !(fits && is_near && search.islands[other] == search.islands[poly]) {
+                return;
+            }
+            // Polygons that share a vertex, this one with itself among them, are not stacked.
+            let mut vertices = search.vertices(other).iter();
+            if vertices.any(|&vertex| self.vertices_of[usize::from(vertex)] == mark) {
+                return;
+            }
+            let (a, b) = (search.ring(poly), search.ring(other));
+            if !(is_parted_by_an_edge(a, b) || is_parted_by_an_edge(b, a)) {
+                fits = self.stacked.len() < most;
+                self.stacked.push(other as u32);
             }
         });
         fits
-    }
-
-    /// Whether two polygons share a vertex or lie apart; `low` and `high` are the box of the first with its
-    /// margin.
-    fn is_apart(&self, poly: usize, other: usize, low: DVec3, high: DVec3) -> bool {
-        let (min, max) = (
-            self.geometry.bounds_min[other],
-            self.geometry.bounds_max[other],
-        );
-        if min.x > high.x || max.x < low.x || min.z > high.z || max.z < low.z {
-            return true;
-        }
-        let vertices = self.vertices(other);
-        if self
-            .vertices(poly)
-            .iter()
-            .any(|vertex| vertices.contains(vertex))
-        {
-            return true;
-        }
-        let (a, b) = (self.ring(poly), self.ring(other));
-        is_parted_by_an_edge(a, b) || is_parted_by_an_edge(b, a)
     }
 }
 

@@ -152,9 +152,9 @@ impl TiledMesh {
             .filter_map(|(i, slot)| Some((i as u32, slot.tile.as_ref()?)))
     }
 
-    /// Derives now what tiles derive when a search first asks for it: trees and lookup grids. For hosts
-    /// that would rather wait here than in the first searches of each tile; results are the same. About
-    /// as long again as reading the mesh took.
+    /// Derives now what tiles derive when a search first asks for it: world positions, trees, lookup grids,
+    /// what lies over what. For hosts that would rather wait here than in the first searches of each tile;
+    /// results are the same. It takes several times as long as reading the mesh did.
     pub fn derive_lookups(&self) {
         self.tiles().for_each(|(_, tile)| tile.derive_lookups());
     }
