@@ -537,6 +537,14 @@ fn thin_corners_fold_a_polygon() {
     };
     assert_eq!(stacked(0.002), Some(0));
     assert_eq!(stacked(0.0005), None);
+    // Between two others, it alone is folded.
+    let right: Outline<'_> = &[[4.0, 4.0], [6.0, 4.0], [4.0, 6.0]];
+    let thin: Outline<'_> = &[[4.0, 4.0], [4.0, 6.0], [3.999, 6.0]];
+    let left: Outline<'_> = &[[4.0, 4.0], [3.999, 6.0], [2.0, 4.0]];
+    let mesh = tiles_of(&[(0, 0, &[right, thin, left])]);
+    let tile = mesh.tile(0).unwrap();
+    let folded = [0, 1, 2].map(|poly| tile.stacked_with(poly).is_none());
+    assert_eq!(folded, [false, true, false]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::front::PathResult;
 use super::outline::{edge_ends, lerp};
 use super::path::PathSearch;
 use super::straight::{StraightPathPoint, collect_portals};
-use super::walls::for_each_wall_piece;
+use super::walls::{PolyWall, for_each_wall_piece};
 use throng_soa::DVec3;
 use throng_soa::mesh::{Link, PolyRef, Tile, TiledMesh};
 
@@ -176,21 +176,6 @@ pub fn portal_stretch(tile: &Tile, poly: usize, portal: &Link) -> Option<(DVec3,
     Some((at(portal.range_min), at(portal.range_max)))
 }
 
-/// A stretch of a polygon's edge with nothing accepted behind it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PolyWall {
-    /// The edge.
-    pub edge: usize,
-    /// Where the stretch begins, as a fraction of the edge.
-    pub from: f64,
-    /// Where it ends.
-    pub to: f64,
-    /// Its first end, world units; walkable ground is on the left from `a` to `b`.
-    pub a: DVec3,
-    /// Its second end.
-    pub b: DVec3,
-}
-
 /// Calls `visit` with the walls of one polygon, edge by edge and along each: what
 /// [`AreaSearch::find_walls`](super::AreaSearch::find_walls) finds, from nowhere in particular. A
 /// polygon that is not in the mesh has none.
@@ -198,18 +183,9 @@ pub fn for_each_poly_wall<F: Filter + ?Sized>(
     mesh: &TiledMesh,
     poly: PolyRef,
     filter: &F,
-    mut visit: impl FnMut(PolyWall),
+    visit: impl FnMut(PolyWall),
 ) {
-    let Some((tile, index)) = mesh.resolve(poly) else {
-        return;
-    };
-    for_each_wall_piece(mesh, tile, index, filter, |piece| {
-        visit(PolyWall {
-            edge: piece.edge,
-            from: piece.from,
-            to: piece.to,
-            a: piece.a,
-            b: piece.b,
-        });
-    });
+    if let Some((tile, index)) = mesh.resolve(poly) {
+        for_each_wall_piece(mesh, tile, index, filter, visit);
+    }
 }

@@ -36,9 +36,7 @@ mod walls;
 
 pub use area::{AreaOutcome, AreaSearch, MAX_RADIUS};
 pub use connect::connects;
-pub use debug::{
-    Outlines, PolyWall, Portals, QueryDebug, for_each_poly_wall, poly_edge, portal_stretch,
-};
+pub use debug::{Outlines, Portals, QueryDebug, for_each_poly_wall, poly_edge, portal_stretch};
 pub use filter::{AREA_COUNT, DefaultFilter, Filter, QueryFilter};
 pub use front::{MeshQuery, PathOptions, PathResult};
 pub use nearest::{NearestPoly, find_nearest_poly, sample_position};
@@ -58,4 +56,4 @@ pub use surface::{
     surface_height,
 };
 pub use taut::{StringMemory, find_remembered_path};
-pub use walls::{WallSegment, WallsOutcome};
+pub use walls::{PolyWall, WallSegment, WallsOutcome};

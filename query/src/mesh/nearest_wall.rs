@@ -9,7 +9,7 @@ use super::area::AreaSearch;
 use super::filter::Filter;
 use super::outline::{edge_distances_sq, edge_ends, for_each_edge, lerp, nearest_parameter, turn};
 use super::status::AreaStatus;
-use super::walls::{Piece, border_pieces, for_each_wall_piece};
+use super::walls::{PolyWall, border_pieces, for_each_wall_piece};
 use throng_soa::mesh::{LinkKind, NO_PORTAL, PolyRef, Tile, TiledMesh};
 use throng_soa::world::distance_xz_sq;
 use throng_soa::{ArgumentError, DVec3};
@@ -359,12 +359,12 @@ impl NearestWall {
     #[inline]
     fn offer_edge(&mut self, poly: PolyRef, ring: &[DVec3], edge: usize, center: DVec3) {
         let next = if edge + 1 < ring.len() { edge + 1 } else { 0 };
-        self.offer_piece(poly, &Piece::whole(edge, ring[edge], ring[next]), center);
+        self.offer_piece(poly, &PolyWall::whole(edge, ring[edge], ring[next]), center);
     }
 
     /// Takes a piece that is nearer, or as near and earlier by (polygon, edge, fraction).
     #[inline]
-    fn offer_piece(&mut self, poly: PolyRef, piece: &Piece, center: DVec3) {
+    fn offer_piece(&mut self, poly: PolyRef, piece: &PolyWall, center: DVec3) {
         let (low, high) = ends_in_order(piece.a, piece.b);
         if box_distance_sq(low, high, center) > self.distance_sq {
             return;

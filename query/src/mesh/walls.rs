@@ -126,17 +126,22 @@ fn insert_nearest(out: &mut [WallSegment], outcome: &mut WallsOutcome, wall: Wal
     out[place] = wall;
 }
 
-/// A stretch of an edge with nothing walkable behind it.
-pub(super) struct Piece {
-    pub(super) edge: usize,
-    /// Fractions along the edge.
-    pub(super) from: f64,
-    pub(super) to: f64,
-    pub(super) a: DVec3,
-    pub(super) b: DVec3,
+/// A stretch of a polygon's edge with nothing accepted behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolyWall {
+    /// The edge.
+    pub edge: usize,
+    /// Where the stretch begins, as a fraction of the edge.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// Its first end, world units; walkable ground is on the left from `a` to `b`.
+    pub a: DVec3,
+    /// Its second end.
+    pub b: DVec3,
 }
 
-impl Piece {
+impl PolyWall {
     pub(super) fn whole(edge: usize, a: DVec3, b: DVec3) -> Self {
         Self {
             edge,
@@ -155,7 +160,7 @@ pub(super) fn for_each_wall_piece<F: Filter + ?Sized>(
     tile: &Tile,
     index: usize,
     filter: &F,
-    mut visit: impl FnMut(Piece),
+    mut visit: impl FnMut(PolyWall),
 ) {
     let edges = tile.poly_edges(index);
     let data = tile.data();
@@ -169,7 +174,7 @@ pub(super) fn for_each_wall_piece<F: Filter + ?Sized>(
         }
         if neighbor > 0 || side == NO_PORTAL {
             let (a, b) = edge_ends(tile, index, edge);
-            visit(Piece::whole(edge, a, b));
+            visit(PolyWall::whole(edge, a, b));
         } else {
             border_pieces(mesh, tile, index, edge, filter, &mut visit);
         }
@@ -183,7 +188,7 @@ pub(super) fn border_pieces<F: Filter + ?Sized>(
     index: usize,
     edge: usize,
     filter: &F,
-    mut visit: impl FnMut(Piece),
+    mut visit: impl FnMut(PolyWall),
 ) {
     let (a, b) = edge_ends(tile, index, edge);
     // Walk along the edge in 255ths: skip what links cover, stop at the next link's start.
@@ -212,7 +217,7 @@ pub(super) fn border_pieces<F: Filter + ?Sized>(
             .min()
             .unwrap_or(u8::MAX);
         let (from, to) = (f64::from(at) / 255.0, f64::from(next) / 255.0);
-        visit(Piece {
+        visit(PolyWall {
             edge,
             from,
             to,
