@@ -281,7 +281,7 @@ impl AreaSearch {
 
     /// Closes a node and lists it as expanded; its polygon.
     #[inline]
-    pub(super) fn close(&mut self, number: u32) -> PolyRef {
+    fn close(&mut self, number: u32) -> PolyRef {
         self.expanded.push(number);
         self.iterations += 1;
         let node = &mut self.nodes[number as usize];
@@ -289,12 +289,10 @@ impl AreaSearch {
         node.poly
     }
 
-    /// Closes a node of a search that expands them as it finds them, its polygon and key; nothing behind
-    /// the last.
+    /// Closes a node of a search that expands them as it finds them; nothing behind the last.
     #[inline]
-    pub(super) fn close_next(&mut self, number: u32) -> Option<(PolyRef, f64)> {
-        let key = self.nodes.get(number as usize)?.key;
-        Some((self.close(number), key))
+    pub(super) fn close_next(&mut self, number: u32) -> Option<PolyRef> {
+        ((number as usize) < self.nodes.len()).then(|| self.close(number))
     }
 
     /// The polygon of a node.
@@ -406,7 +404,7 @@ impl AreaSearch {
 
     /// A new node, unless there are too many.
     #[inline]
-    pub(super) fn add(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) -> Option<u32> {
+    fn add(&mut self, cell: usize, poly: PolyRef, key: f64, parent: u32) -> Option<u32> {
         if self.nodes.len() >= self.max_nodes as usize {
             self.node_limit_reached = true;
             return None;

@@ -5,13 +5,15 @@
 //! sheet, what lies beyond the nearest wall found so far can be left alone. Only where floors lie over each
 //! other, at borders of tiles and beside polygons the filter rejects, the whole circle is searched.
 
+mod offer;
+
 use super::area::AreaSearch;
 use super::filter::Filter;
-use super::outline::{edge_distances_sq, edge_ends, for_each_edge, lerp, nearest_parameter, turn};
+use super::outline::{edge_distances_sq, for_each_edge, turn};
 use super::status::AreaStatus;
-use super::walls::{PolyWall, border_pieces, for_each_wall_piece};
+use super::walls::{border_pieces, for_each_wall_piece};
+use offer::{NearestWall, ROUNDING, box_distance_sq};
 use throng_soa::mesh::{LinkKind, NO_PORTAL, PolyRef, Tile, TiledMesh};
-use throng_soa::world::distance_xz_sq;
 use throng_soa::{ArgumentError, DVec3};
 
 /// How much farther than the nearest wall a search looks that is to find all at that distance: far more
@@ -72,10 +74,12 @@ impl AreaSearch {
     /// Looks at the polygons of the start's tile no farther than the nearest wall found so far. Whether
     /// that answers a circle search just begun; if not, [`flood`](Self::flood) goes on from here.
     ///
-    /// It does when all that was looked at lies in one sheet away from other tiles: then the disc up to the
-    /// nearest wall is full of polygons that were looked at, and no other one, which the whole circle may
-    /// have led to on some other floor or way round, has room in it. [`SLACK`] is more than rounding could
-    /// make of this, and has a polygon that touches the disc at a vertex found by the polygons around that.
+    /// It does when the disc up to the nearest wall is full of polygons that were looked at, and no other one,
+    /// which the whole circle may have led to on some other floor or way round, has a wall in it. What the
+    /// tile knows of its polygons ([`NavTile::stacked_with`](throng_soa::mesh::NavTile::stacked_with)) says so
+    /// for a disc wider by [`SLACK`] if in it there is no folded polygon, nothing stacked with what was found
+    /// that has a wall, no border of the tile, and no edge the filter makes a wall, which would part the
+    /// polygons around a vertex.
     fn close_by<F: Filter + ?Sized>(
         &mut self,
         mesh: &TiledMesh,
@@ -92,8 +96,8 @@ impl AreaSearch {
         let salted = self.start_poly;
         let room = self.room_around(mesh, salted.slot(), tile);
         if room <= 0.0
-            || tile.stacked_with(start).is_none()
             || !holds(tile.poly_ring(start), center)
+            || tile.stacked_with(start).is_none()
         {
             return false;
         }
@@ -103,16 +107,22 @@ impl AreaSearch {
         // The nearest place where there might be more than what was looked at.
         let mut doubt_sq = f64::INFINITY;
         let (mut number, mut is_stacked) = (0, false);
-        while let Some((poly, key)) = self.close_next(number) {
+        while let Some(poly) = self.close_next(number) {
             number += 1;
             let index = poly.poly() as usize;
-            match tile.stacked_with(index) {
-                Some(stacked) => is_stacked |= !stacked.is_empty(),
-                None => doubt_sq = lesser(doubt_sq, key),
-            }
             let edges = tile.poly_edges(index);
             let ring = &rings[edges.clone()];
             edge_distances_sq(ring, center, &mut self.distances);
+            match tile.stacked_with(index) {
+                Some(stacked) => is_stacked |= !stacked.is_empty(),
+                // It was found across one of its edges, and the disc may come to it across a nearer one.
+                None => {
+                    doubt_sq = self.distances[..ring.len()]
+                        .iter()
+                        .copied()
+                        .fold(doubt_sq, lesser)
+                }
+            }
             let sides = &tile.data().edge_portal_sides[edges.clone()];
             let neighbors = &tile.data().edge_neighbors[edges];
             // Sets of edges, found without a branch: which edges are what, nobody can foretell.
@@ -210,7 +220,7 @@ impl AreaSearch {
         let center = self.shape.reference;
         let radius_sq = self.shape.radius * self.shape.radius;
         let mut number = self.take_up(mesh, filter, nearest);
-        while let Some((poly, _)) = self.close_next(number) {
+        while let Some(poly) = self.close_next(number) {
             number += 1;
             let Some((tile, index)) = mesh.resolve(poly) else {
                 continue;
@@ -333,93 +343,6 @@ impl AreaSearch {
     }
 }
 
-/// The nearest wall so far.
-struct NearestWall {
-    distance_sq: f64,
-    /// Where on the edge.
-    fraction: f64,
-    point: DVec3,
-    /// Invalid while there is none.
-    poly: PolyRef,
-    edge: i32,
-}
-
-impl NearestWall {
-    const fn within(radius_sq: f64) -> Self {
-        Self {
-            distance_sq: radius_sq,
-            fraction: f64::INFINITY,
-            point: DVec3::ZERO,
-            poly: PolyRef::INVALID,
-            edge: -1,
-        }
-    }
-
-    /// [`offer_piece`](Self::offer_piece) of a whole edge.
-    #[inline]
-    fn offer_edge(&mut self, poly: PolyRef, ring: &[DVec3], edge: usize, center: DVec3) {
-        let next = if edge + 1 < ring.len() { edge + 1 } else { 0 };
-        self.offer_piece(poly, &PolyWall::whole(edge, ring[edge], ring[next]), center);
-    }
-
-    /// Takes a piece that is nearer, or as near and earlier by (polygon, edge, fraction).
-    #[inline]
-    fn offer_piece(&mut self, poly: PolyRef, piece: &PolyWall, center: DVec3) {
-        let (low, high) = ends_in_order(piece.a, piece.b);
-        if box_distance_sq(low, high, center) > self.distance_sq {
-            return;
-        }
-        let along = nearest_parameter(piece.a, piece.b, center);
-        let point = lerp(piece.a, piece.b, along);
-        let distance_sq = distance_xz_sq(point, center);
-        if distance_sq > self.distance_sq {
-            return;
-        }
-        let fraction = piece.from + (piece.to - piece.from) * along;
-        let edge = piece.edge as i32;
-        let (this, other) = ((poly, edge), (self.poly, self.edge));
-        let earlier = this < other || (this == other && fraction < self.fraction);
-        if distance_sq == self.distance_sq && self.poly.is_valid() && !earlier {
-            return;
-        }
-        *self = Self {
-            distance_sq,
-            fraction,
-            point,
-            poly,
-            edge,
-        };
-    }
-
-    fn finish(&self, mesh: &TiledMesh, status: AreaStatus, center: DVec3, radius: f64) -> WallHit {
-        let mut hit = WallHit {
-            status,
-            distance: radius,
-            edge: -1,
-            ..WallHit::default()
-        };
-        if let Some((tile, index)) = mesh.resolve(self.poly) {
-            hit.found = true;
-            hit.point = self.point;
-            hit.poly = self.poly;
-            hit.edge = self.edge;
-            hit.distance = self.distance_sq.sqrt();
-            let (mut nx, mut nz) = (center.x - hit.point.x, center.z - hit.point.z);
-            if nx == 0.0 && nz == 0.0 {
-                (nx, nz) = inward(tile, index, hit.edge as usize);
-            }
-            // Squares of numbers this small would be 0.
-            let largest = nx.abs().max(nz.abs());
-            if largest < 1e-100 {
-                (nx, nz) = (nx / largest, nz / largest);
-            }
-            let length = (nx * nx + nz * nz).sqrt();
-            hit.normal = DVec3::new(nx / length, 0.0, nz / length);
-        }
-        hit
-    }
-}
-
 /// Whether a point is in a ring or so near to it that rounding may have it outside.
 #[inline]
 fn holds(ring: &[DVec3], p: DVec3) -> bool {
@@ -445,50 +368,3 @@ fn set_bits(mut set: u32) -> impl Iterator<Item = usize> {
 fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
-
-/// A vector from an edge to the inside of its polygon, in X/Z. Ends that are one point in the world are
-/// still two in the tile.
-fn inward(tile: &Tile, index: usize, edge: usize) -> (f64, f64) {
-    let (a, b) = edge_ends(tile, index, edge);
-    let (nx, nz) = (a.z - b.z, b.x - a.x);
-    if nx != 0.0 || nz != 0.0 {
-        return (nx, nz);
-    }
-    let ring = tile.poly_vertices(index);
-    let local = |corner: usize| {
-        let [x, _, z] = tile.data().vertices[usize::from(ring[corner % ring.len()])];
-        (f64::from(x), f64::from(z))
-    };
-    let (a, b) = (local(edge), local(edge + 1));
-    (a.1 - b.1, b.0 - a.0)
-}
-
-/// Squared X/Z distance of a box, less what rounding could make of a point on an edge in it.
-#[inline]
-fn box_distance_sq(low: DVec3, high: DVec3, center: DVec3) -> f64 {
-    let beyond = |low: f64, high: f64, at: f64| {
-        // Comparisons, which are one instruction each; `max` looks for NaN first.
-        let (below, above) = (low - at, at - high);
-        let distance = if below > above { below } else { above } - ROUNDING;
-        if distance > 0.0 { distance } else { 0.0 }
-    };
-    let (dx, dz) = (
-        beyond(low.x, high.x, center.x),
-        beyond(low.z, high.z, center.z),
-    );
-    dx * dx + dz * dz
-}
-
-/// The X/Z box of two points.
-#[inline]
-fn ends_in_order(a: DVec3, b: DVec3) -> (DVec3, DVec3) {
-    let (low_x, high_x) = if a.x < b.x { (a.x, b.x) } else { (b.x, a.x) };
-    let (low_z, high_z) = if a.z < b.z { (a.z, b.z) } else { (b.z, a.z) };
-    (
-        DVec3::new(low_x, a.y, low_z),
-        DVec3::new(high_x, a.y, high_z),
-    )
-}
-
-/// Rounding of a point on an edge, generously, units.
-const ROUNDING: f64 = 1e-6;

@@ -2,7 +2,10 @@
 //! search can meet at most. What lets a search for the nearest wall stop early.
 
 use throng_soa::DVec3;
-use throng_soa::mesh::{APART, Tile, TiledMesh};
+use throng_soa::mesh::{Tile, TiledMesh};
+
+/// More than rounding could move a line between tiles or what lies at it, world units.
+const MARGIN: f64 = 1e-3;
 
 /// What a search remembers of the tiles of a mesh until that changes.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +60,7 @@ impl Rooms {
             at.z - params.tile_origin_z(tile.data().tile_z),
         );
         let sides = [x, z, params.tile_size - x, params.tile_size - z];
-        sides.into_iter().fold(f64::INFINITY, f64::min) - APART
+        sides.into_iter().fold(f64::INFINITY, f64::min) - MARGIN
     }
 
     /// At least as many polygons as a search from a tile can meet that crosses from tile to tile within

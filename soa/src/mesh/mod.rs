@@ -29,7 +29,6 @@ pub use mesh_edit::MeshEditError;
 pub use off_mesh_ways::OffMeshWay;
 pub use params::{MAX_LAYER, MeshParams};
 pub use poly_ref::{MAX_POLYS, MAX_SALT, MAX_SLOTS, PolyRef, TileRef};
-pub use sheet::APART;
 pub use stitch::{Link, LinkKind, OffMeshEnds};
 pub use tile::{NavTile, Tile, TileGeometry};
 pub use tiled::TiledMesh;

@@ -5,26 +5,30 @@
 //!
 //! - the polygons around one of its vertices do not stand in one fan, each the neighbour of the next, which
 //!   does not turn onto itself and, unless it is closed, leaves a gap;
-//! - a corner of it, or that gap, is [`THIN`];
+//! - a corner at one of its vertices, or that gap, is [`THIN`];
 //! - it is stacked with more than [`MOST`].
 //!
 //! Only polygons that a search could get to from one another count: an *island* is what neighbours join, and
 //! all islands on the tile's border are one, for there is a world beyond it.
 //!
-//! Take a disc, and polygons that cover it, joined by neighbours across edges that meet the disc. If none
-//! of them is folded, then every other polygon of
-//! their island that meets the disc is stacked with one of them.
+//! Take a disc, and polygons that cover it as far as walls let them, joined by neighbours across edges that
+//! meet the disc. Let none of them be folded. Then any other polygon of their island that comes as near as
+//! the disc's rim touches one of them, or all but touches it across a wall, as far as rounding goes. If the
+//! two share no vertex, they are stacked. If they do, the place is at that vertex, for away from it they are
+//! [`THIN`] times the way apart; and the fan around the vertex joins them by edges that meet a disc wider by a
+//! thousand times what rounding makes. So who has looked that far, and at what is stacked with what was found,
+//! has seen all there is. Vertices are taken as the tile has them; those of the world are rounded.
 
 use std::ops::Range;
 
 use super::data::{NO_PORTAL, TileData};
-use super::tile::{NavTile, TileGeometry};
+use super::tile::NavTile;
 use super::tree::PolyTree;
 use crate::predicates::orient2d;
 use crate::world::DVec3;
 
 /// Polygons without a common vertex are apart from this distance on, world units.
-pub const APART: f64 = 1e-3;
+const APART: f64 = 1e-3;
 
 /// Sine of the thinnest corner and the narrowest gap.
 const THIN: f64 = 1e-3;
@@ -36,7 +40,11 @@ const MOST: usize = 16;
 /// folded. Real tiles take about ten.
 const LOOKS: usize = 256;
 
+/// Marks the offset of a folded polygon.
 const FOLDED: u32 = 1 << 31;
+
+/// Seen from above.
+type Point = [f64; 2];
 
 /// Which polygons of a tile are stacked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,39 +58,22 @@ impl Sheet {
     /// Looks at every polygon, its vertices and what is near it. `O(n log n)` for tiles whose polygons lie
     /// side by side, never more than `O(n)` pairs.
     pub(super) fn find(tile: &NavTile, tree: &PolyTree) -> Self {
-        let (data, geometry) = (tile.data(), &**tile);
         let polys = tile.poly_count();
-        let search = Search {
-            data,
-            geometry,
+        let shape = Shape {
+            data: tile.data(),
             first: &tile.poly_first,
-            islands: islands(data, &tile.poly_first),
+            islands: islands(tile.data(), &tile.poly_first),
         };
-        let mut folded: Vec<bool> = (0..polys)
-            .map(|poly| search.has_thin_corner(poly))
-            .collect();
-        let mut corners = Corners::of(data, &tile.poly_first);
-        for vertex in 0..data.vertices.len() {
-            let around = corners.around(vertex);
-            around.sort_unstable_by_key(|&(poly, _)| search.islands[poly as usize]);
-            for fan in
-                around.chunk_by(|a, b| search.islands[a.0 as usize] == search.islands[b.0 as usize])
-            {
-                if !search.is_fan(vertex, fan) {
-                    fan.iter()
-                        .for_each(|&(poly, _)| folded[poly as usize] = true);
-                }
-            }
-        }
+        let folded = shape.folded();
         let mut first = Vec::with_capacity(polys + 1);
         let mut stack = Stack {
-            vertices_of: vec![0; data.vertices.len()],
+            vertices_of: vec![0; shape.data.vertices.len()],
             looks: LOOKS * polys,
-            stacked: Vec::new(),
+            ..Stack::default()
         };
         for (poly, &folded) in folded.iter().enumerate() {
             let start = stack.stacked.len();
-            if folded || !stack.add(&search, tree, poly) {
+            if folded || !stack.add(tile, &shape, tree, poly) {
                 stack.stacked.truncate(start);
                 first.push(start as u32 | FOLDED);
             } else {
@@ -96,149 +87,12 @@ impl Sheet {
         }
     }
 
-    /// The polygons that `poly` is stacked with; `None` where it is folded.
+    /// The polygons that `poly` is stacked with; `None` where it is folded, or is not there.
     #[inline]
     pub(super) fn stacked_with(&self, poly: usize) -> Option<&[u32]> {
         let &[start, end] = self.first.get(poly..)?.first_chunk()?;
+        // A marked start is behind every end.
         self.stacked.get(start as usize..(end & !FOLDED) as usize)
-    }
-}
-
-struct Search<'t> {
-    data: &'t TileData,
-    geometry: &'t TileGeometry,
-    first: &'t [u32],
-    islands: Vec<u32>,
-}
-
-impl Search<'_> {
-    fn ring(&self, poly: usize) -> &[DVec3] {
-        &self.geometry.ring[self.edges(poly)]
-    }
-
-    fn vertices(&self, poly: usize) -> &[u16] {
-        &self.data.poly_indices[self.edges(poly)]
-    }
-
-    fn edges(&self, poly: usize) -> Range<usize> {
-        let first = self.first;
-        first[poly] as usize..first[poly + 1] as usize
-    }
-
-    fn has_thin_corner(&self, poly: usize) -> bool {
-        let ring = self.ring(poly);
-        let count = ring.len();
-        (0..count).any(|k| {
-            is_narrow(
-                ring[k],
-                ring[(k + 1) % count],
-                ring[(k + count - 1) % count],
-            )
-        })
-    }
-
-    /// Whether the polygons with a corner at `vertex` follow each other from neighbour to neighbour, turning
-    /// to the left, once around at most.
-    fn is_fan(&self, vertex: usize, around: &[(u32, u8)]) -> bool {
-        let neighbor = |poly: u32, edge: usize| {
-            self.data.edge_neighbors[self.first[poly as usize] as usize + edge]
-        };
-        // The right end: nothing is beyond the edge that leaves the vertex.
-        let mut ends = around
-            .iter()
-            .filter(|&&(poly, corner)| neighbor(poly, usize::from(corner)) <= 0);
-        let (end, another) = (ends.next(), ends.next());
-        let Some(&start) = end.or(around.first()) else {
-            return true;
-        };
-        if another.is_some() {
-            return false;
-        }
-        let local = |vertex: u16| {
-            let [x, _, z] = self.data.vertices[usize::from(vertex)];
-            [f64::from(x), f64::from(z)]
-        };
-        let center = local(vertex as u16);
-        let (mut poly, mut corner) = (start.0, usize::from(start.1));
-        let first =
-            local(self.vertices(poly as usize)[next_of(self.vertices(poly as usize), corner)]);
-        for seen in 1..=around.len() {
-            let ring = self.vertices(poly as usize);
-            let right = local(ring[next_of(ring, corner)]);
-            let before = before_of(ring, corner);
-            let left = local(ring[before]);
-            // The first edge in this corner: the fan is closed, or it has turned onto itself.
-            let meets_first =
-                orient2d(center, right, first) > 0.0 && orient2d(center, first, left) >= 0.0;
-            let beyond = neighbor(poly, before);
-            let is_last = seen == around.len();
-            if beyond <= 0 {
-                let [center, first, left] =
-                    [center, first, left].map(|[x, z]| DVec3::new(x, 0.0, z));
-                return is_last && !meets_first && !is_narrow(center, left, first);
-            }
-            poly = (beyond - 1) as u32;
-            let ring = self.vertices(poly as usize);
-            let Some(at) = ring.iter().position(|&other| usize::from(other) == vertex) else {
-                return false;
-            };
-            corner = at;
-            if is_last {
-                let is_closed = (poly, corner) == (start.0, usize::from(start.1));
-                return is_closed && meets_first && orient2d(center, first, left) == 0.0;
-            }
-            if meets_first {
-                return false;
-            }
-        }
-        false
-    }
-}
-
-/// What polygons are stacked with, gathered polygon by polygon.
-struct Stack {
-    /// By vertex: the last polygon gathered for that has it, plus 1.
-    vertices_of: Vec<u32>,
-    /// Polygons that may still be looked at.
-    looks: usize,
-    stacked: Vec<u32>,
-}
-
-impl Stack {
-    /// Appends what `poly` is stacked with; whether that is not too much and looks were left to see it.
-    fn add(&mut self, search: &Search<'_>, tree: &PolyTree, poly: usize) -> bool {
-        if self.looks == 0 {
-            return false;
-        }
-        let mark = poly as u32 + 1;
-        for &vertex in search.vertices(poly) {
-            self.vertices_of[usize::from(vertex)] = mark;
-        }
-        let (lows, highs) = (&search.geometry.bounds_min, &search.geometry.bounds_max);
-        let far = DVec3::new(APART, f64::INFINITY, APART);
-        let (low, high) = (lows[poly] - far, highs[poly] + far);
-        let most = self.stacked.len() + MOST;
-        let mut fits = true;
-        tree.visit(low, high, |other| {
-            self.looks = self.looks.saturating_sub(1);
-            fits &= self.looks > 0;
-            let (min, max) = (lows[other], highs[other]);
-            let is_near = min.x <= high.x && max.x >= low.x && min.z <= high.z && max.z >= low.z;
-            if !(fits && is_near && search.islands[other] == search.islands[poly]) {
-                return;
-            }
-            // Polygons that share a vertex, this one with itself among them, are not stacked.
-            let mut vertices = search.vertices(other).iter();
-            if vertices.any(|&vertex| self.vertices_of[usize::from(vertex)] == mark) {
-                return;
-            }
-            let (a, b) = (search.ring(poly), search.ring(other));
-            if !(is_parted_by_an_edge(a, b) || is_parted_by_an_edge(b, a)) {
-                fits = self.stacked.len() < most;
-                self.stacked.push(other as u32);
-            }
-        });
-        fits
     }
 }
 
@@ -276,46 +130,101 @@ fn islands(data: &TileData, first: &[u32]) -> Vec<u32> {
     islands
 }
 
-/// Whether the line along an edge of `ring` has all of `other` on its far side, [`APART`] from it.
-fn is_parted_by_an_edge(ring: &[DVec3], other: &[DVec3]) -> bool {
-    let Some(&last) = ring.last() else {
-        return false;
-    };
-    let mut a = last;
-    for &b in ring {
-        let (ex, ez) = (b.x - a.x, b.z - a.z);
-        let least = APART * (ex * ex + ez * ez).sqrt();
-        let is_beyond = |p: &DVec3| ez * (p.x - a.x) - ex * (p.z - a.z) >= least;
-        if least > 0.0 && other.iter().all(is_beyond) {
-            return true;
+/// The polygons of a tile and their islands.
+struct Shape<'t> {
+    data: &'t TileData,
+    first: &'t [u32],
+    islands: Vec<u32>,
+}
+
+impl Shape<'_> {
+    /// Which polygons have a vertex with something other than a fan around it.
+    fn folded(&self) -> Vec<bool> {
+        let mut folded = vec![false; self.data.poly_vertex_counts.len()];
+        let mut corners = Corners::of(self.data, self.first);
+        for vertex in 0..self.data.vertices.len() {
+            let around = corners.around(vertex);
+            let island = |corner: &(u32, u8)| self.islands[corner.0 as usize];
+            around.sort_unstable_by_key(island);
+            for fan in around.chunk_by(|a, b| island(a) == island(b)) {
+                if !self.is_fan(vertex, fan) {
+                    fan.iter()
+                        .for_each(|&(poly, _)| folded[poly as usize] = true);
+                }
+            }
         }
-        a = b;
+        folded
     }
-    false
-}
 
-/// Whether the angle at `center` between two directions, from `right` to `left` the short way or the long
-/// way round, is nearly nothing.
-fn is_narrow(center: DVec3, right: DVec3, left: DVec3) -> bool {
-    let (ax, az) = (right.x - center.x, right.z - center.z);
-    let (bx, bz) = (left.x - center.x, left.z - center.z);
-    let (dot, cross) = (ax * bx + az * bz, ax * bz - az * bx);
-    dot >= 0.0 && cross.abs() <= THIN * dot
-}
-
-fn next_of(ring: &[u16], corner: usize) -> usize {
-    if corner + 1 < ring.len() {
-        corner + 1
-    } else {
-        0
+    /// Whether the polygons with a corner at `vertex` follow each other from neighbour to neighbour, turning
+    /// to the left, once around at most, with no corner or gap too thin.
+    fn is_fan(&self, vertex: usize, around: &[(u32, u8)]) -> bool {
+        // The right end: nothing is beyond the edge that leaves the vertex.
+        let mut ends = around
+            .iter()
+            .filter(|&&(poly, corner)| self.neighbor(poly, usize::from(corner)) <= 0);
+        let (end, another) = (ends.next(), ends.next());
+        let Some(&(start, corner)) = end.or(around.first()) else {
+            return true;
+        };
+        if another.is_some() {
+            return false;
+        }
+        let center = self.at(vertex as u16);
+        let (mut poly, mut corner) = (start, usize::from(corner));
+        let first = self.at(next_of(self.vertices(start as usize), corner).1);
+        for seen in 1..=around.len() {
+            let ring = self.vertices(poly as usize);
+            let right = self.at(next_of(ring, corner).1);
+            let (edge, left) = before_of(ring, corner);
+            let left = self.at(left);
+            if is_narrow(center, right, left) {
+                return false;
+            }
+            // The first edge in this corner: the fan is closed, or it has turned onto itself.
+            let turn = orient2d(center, first, left);
+            let meets_first = if turn == 0.0 {
+                dot(center, first, left) > 0.0
+            } else {
+                turn > 0.0 && orient2d(center, right, first) > 0.0
+            };
+            let is_last = seen == around.len();
+            let beyond = self.neighbor(poly, edge);
+            if beyond <= 0 {
+                return is_last && !meets_first && !is_narrow(center, left, first);
+            }
+            poly = (beyond - 1) as u32;
+            let ring = self.vertices(poly as usize);
+            let Some(at) = ring.iter().position(|&other| usize::from(other) == vertex) else {
+                return false;
+            };
+            corner = at;
+            if is_last {
+                return poly == start && meets_first && turn == 0.0;
+            }
+            if meets_first {
+                return false;
+            }
+        }
+        false
     }
-}
 
-fn before_of(ring: &[u16], corner: usize) -> usize {
-    if corner > 0 {
-        corner - 1
-    } else {
-        ring.len() - 1
+    fn at(&self, vertex: u16) -> Point {
+        let [x, _, z] = self.data.vertices[usize::from(vertex)];
+        [f64::from(x), f64::from(z)]
+    }
+
+    fn vertices(&self, poly: usize) -> &[u16] {
+        &self.data.poly_indices[self.edges(poly)]
+    }
+
+    fn edges(&self, poly: usize) -> Range<usize> {
+        let first = self.first;
+        first[poly] as usize..first[poly + 1] as usize
+    }
+
+    fn neighbor(&self, poly: u32, edge: usize) -> i32 {
+        self.data.edge_neighbors[self.first[poly as usize] as usize + edge]
     }
 }
 
@@ -350,4 +259,107 @@ impl Corners {
     fn around(&mut self, vertex: usize) -> &mut [(u32, u8)] {
         &mut self.corners[self.first[vertex] as usize..self.first[vertex + 1] as usize]
     }
+}
+
+/// Where the edge that leaves a corner goes to: which corner, and its vertex.
+fn next_of(ring: &[u16], corner: usize) -> (usize, u16) {
+    let next = if corner + 1 < ring.len() {
+        corner + 1
+    } else {
+        0
+    };
+    (next, ring[next])
+}
+
+/// Where the edge that comes to a corner begins.
+fn before_of(ring: &[u16], corner: usize) -> (usize, u16) {
+    let before = if corner > 0 { corner } else { ring.len() } - 1;
+    (before, ring[before])
+}
+
+/// Whether the angle at `center` between two directions is nearly nothing.
+fn is_narrow(center: Point, a: Point, b: Point) -> bool {
+    let (ax, az) = (a[0] - center[0], a[1] - center[1]);
+    let (bx, bz) = (b[0] - center[0], b[1] - center[1]);
+    let (dot, cross) = (ax * bx + az * bz, ax * bz - az * bx);
+    dot >= 0.0 && cross.abs() <= THIN * dot
+}
+
+fn dot(center: Point, a: Point, b: Point) -> f64 {
+    (a[0] - center[0]) * (b[0] - center[0]) + (a[1] - center[1]) * (b[1] - center[1])
+}
+
+/// What polygons are stacked with, gathered polygon by polygon.
+#[derive(Default)]
+struct Stack {
+    /// By vertex: the last polygon gathered for that has it, plus 1.
+    vertices_of: Vec<u32>,
+    /// Polygons that may still be looked at.
+    looks: usize,
+    stacked: Vec<u32>,
+    outlines: [Vec<Point>; 2],
+}
+
+impl Stack {
+    /// Appends what `poly` is stacked with; whether that is not too much and looks were left to see it.
+    fn add(&mut self, tile: &NavTile, shape: &Shape<'_>, tree: &PolyTree, poly: usize) -> bool {
+        if self.looks == 0 {
+            return false;
+        }
+        let mark = poly as u32 + 1;
+        let [outline, other_outline] = &mut self.outlines;
+        outline.clear();
+        for &vertex in shape.vertices(poly) {
+            self.vertices_of[usize::from(vertex)] = mark;
+            outline.push(shape.at(vertex));
+        }
+        let (lows, highs) = (&tile.bounds_min, &tile.bounds_max);
+        // Twice as far as polygons are apart: these boxes are rounded.
+        let far = DVec3::new(2.0 * APART, f64::INFINITY, 2.0 * APART);
+        let (low, high) = (lows[poly] - far, highs[poly] + far);
+        let most = self.stacked.len() + MOST;
+        let mut fits = true;
+        tree.visit(low, high, |other| {
+            self.looks = self.looks.saturating_sub(1);
+            fits &= self.looks > 0;
+            let (min, max) = (lows[other], highs[other]);
+            let is_near = min.x <= high.x && max.x >= low.x && min.z <= high.z && max.z >= low.z;
+            if !(fits && is_near && shape.islands[other] == shape.islands[poly]) {
+                return;
+            }
+            // Polygons that share a vertex, this one with itself among them, are not stacked.
+            let vertices = shape.vertices(other);
+            let is_shared = |&vertex: &u16| self.vertices_of[usize::from(vertex)] == mark;
+            if vertices.iter().any(is_shared) {
+                return;
+            }
+            other_outline.clear();
+            other_outline.extend(vertices.iter().map(|&vertex| shape.at(vertex)));
+            if !(is_parted_by_an_edge(outline, other_outline)
+                || is_parted_by_an_edge(other_outline, outline))
+            {
+                fits = self.stacked.len() < most;
+                self.stacked.push(other as u32);
+            }
+        });
+        fits
+    }
+}
+
+/// Whether the line along an edge of an outline has all of another on its far side, [`APART`] from it.
+fn is_parted_by_an_edge(outline: &[Point], other: &[Point]) -> bool {
+    let Some(&last) = outline.last() else {
+        return false;
+    };
+    let mut a = last;
+    for &b in outline {
+        let (ex, ez) = (b[0] - a[0], b[1] - a[1]);
+        let least = APART * (ex * ex + ez * ez).sqrt();
+        let is_beyond = |p: &Point| ez * (p[0] - a[0]) - ex * (p[1] - a[1]) >= least;
+        if least > 0.0 && other.iter().all(is_beyond) {
+            return true;
+        }
+        a = b;
+    }
+    false
 }

@@ -277,11 +277,15 @@ impl NavTile {
         grids.candidates(poly, x, z)
     }
 
-    /// The polygons of the tile that lie over `poly`, under it or within [`APART`](super::APART) beside it,
-    /// seen from above, and share no vertex with it. Those that do share one stand side by side with it;
-    /// where they do not, or all this is not clear, the answer is `None`. So it decides how far a search
-    /// looks, never what it finds. The first call looks at all polygons of the tile, `O(n log n)`; later
-    /// ones are free.
+    /// The polygons of the tile that lie over `poly`, under it or within a thousandth of a unit beside it,
+    /// seen from above, and share no vertex with it. Those that do share one stand side by side with it.
+    /// Polygons that no way can lead to from `poly` are left out: none of its neighbours or theirs, unless
+    /// both come to the tile's border.
+    ///
+    /// `None` where polygons around one of its vertices do not stand side by side, where a corner or a gap
+    /// there is thinner than a thousandth, where it is stacked with more than 16, in heaps of thousands, and
+    /// for a polygon the tile does not have. So it decides how far a search looks, never what it finds. The
+    /// first call looks at all polygons of the tile, `O(n log n)`; later ones are free.
     #[inline]
     #[must_use]
     pub fn stacked_with(&self, poly: usize) -> Option<&[u32]> {

@@ -10,7 +10,7 @@ const BLOCK: usize = 256;
 /// Corners per step; an operation on as many numbers is one or two for a processor.
 const LANES: usize = 8;
 
-/// Most corners of a ring.
+/// Most corners of a ring in a mesh.
 const MAX_CORNERS: usize = 16;
 
 /// A difference of two products of differences in float32 has the sign of the true one when it is larger
@@ -20,7 +20,7 @@ const TURN_ERROR: f32 = 2e-7;
 const TINY: f32 = 1e-30;
 
 /// Polygons, ascending, that are not seen at once to turn left at every corner and to go round once. All
-/// indices name vertices, and no ring has more than sixteen.
+/// indices name vertices.
 ///
 /// The corners of many rings are looked at together. A ring that turns left at each corner by less than a
 /// half turn begins to go along +X once per turn, so at least once; where all of them together do so as
@@ -32,6 +32,12 @@ pub(super) fn doubtful_rings(data: &TileData, first: &[u32]) -> Vec<u32> {
     let polys = data.poly_vertex_counts.len();
     for poly in 0..polys {
         let ring = &data.poly_indices[ring_of(first, poly)];
+        if ring.len() > MAX_CORNERS {
+            // Only where nobody has checked the mesh's parameters.
+            starts += block.look(&mut doubtful) + starts_of(data, ring);
+            doubtful.push(poly as u32);
+            continue;
+        }
         if block.len + MAX_CORNERS + 2 > BLOCK {
             starts += block.look(&mut doubtful);
         }
@@ -155,6 +161,8 @@ fn starts_of(data: &TileData, ring: &[u16]) -> usize {
 mod tests {
     use super::super::is_strictly_convex;
     use super::*;
+    use crate::mesh::params::tests::params;
+    use crate::mesh::{DetailMesh, MeshParams, NO_PORTAL, NavTile};
     use crate::rng::SplitMix64;
 
     /// A tile of rings over points of its own.
@@ -229,5 +237,47 @@ mod tests {
             let all: Vec<u32> = (0..rings.len() as u32).collect();
             assert_eq!(doubtful_rings(&data, &first), all);
         }
+    }
+
+    /// Corners on a parabola: exact, and convex for as long as one likes.
+    fn bow(corners: u8) -> Vec<[f32; 2]> {
+        let at = |k: u8| [f32::from(k) / 16.0, f32::from(k) * f32::from(k) / 1024.0];
+        (0..corners).map(at).collect()
+    }
+
+    #[test]
+    fn long_rings_and_ends_of_blocks() {
+        for corners in [3, 4, 13, 14, 15, 16] {
+            let (data, first) = tile_of(&vec![bow(corners); 100]);
+            assert!(doubtful_rings(&data, &first).is_empty(), "{corners}");
+        }
+        // More corners than a mesh allows are looked at one by one; so are theirs that do not turn.
+        let mut bent = bow(50);
+        bent.swap(20, 21);
+        let (data, first) = tile_of(&[bow(5), bow(50), bow(16), bow(255), bent, bow(4)]);
+        assert_eq!(doubtful_rings(&data, &first), [1, 3, 4]);
+        let params = MeshParams {
+            max_verts_per_poly: 255,
+            ..params()
+        };
+        let create = |rings: &[Vec<[f32; 2]>]| {
+            let (data, first) = tile_of(rings);
+            let polys = rings.len();
+            NavTile::create(
+                TileData {
+                    edge_neighbors: vec![0; first[polys] as usize],
+                    edge_portal_sides: vec![NO_PORTAL; first[polys] as usize],
+                    poly_areas: vec![0; polys],
+                    poly_flags: vec![1; polys],
+                    detail_meshes: vec![DetailMesh::default(); polys],
+                    ..data
+                },
+                &params,
+            )
+        };
+        create(&vec![bow(50); 10]).unwrap();
+        let mut bent = bow(50);
+        bent.swap(20, 21);
+        assert_eq!(create(&[bow(50), bent]).unwrap_err().field, "polygon 1");
     }
 }
