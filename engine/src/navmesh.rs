@@ -170,7 +170,8 @@ impl NavMesh {
 
     /// Derives now what tiles derive when a search first asks for it: world positions, trees, lookup grids,
     /// what lies over what. Without it a search that comes to a fresh tile does it in passing, some ten
-    /// microseconds, and for its first nearest wall about one per polygon of the tile; a world of which little is walked on never pays for the rest. Results are the same.
+    /// microseconds, and for its first nearest wall about one for each polygon of the tile; a world of which
+    /// little is walked on never pays for the rest. Results are the same.
     ///
     /// ```
     /// # use throng::{DVec3, NavMesh, NavSettings};

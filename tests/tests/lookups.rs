@@ -1,5 +1,5 @@
-//! World positions, trees, lookup grids and sheets of tiles are derived when first asked for: whoever asks first, alone or in a
-//! crowd of threads, or has them built before, gets the same answers.
+//! What tiles derive when first asked (world positions, trees, lookup grids, what lies over what): whoever
+//! asks first, alone or in a crowd of threads, or has it derived before, gets the same answers.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -8,8 +8,9 @@ use throng::parts::query::mesh::{AreaSearch, find_nearest_poly, surface_height};
 use throng::{DVec3, NavMesh, NavSettings, QueryFilter, levels};
 use throng_soa::rng::SplitMix64;
 
-/// Polygon, height of the surface, nearest point and distance to the nearest wall for each place, as bits.
-fn answers(mesh: &NavMesh, places: &[DVec3]) -> Vec<[u64; 4]> {
+/// Polygon, height of the surface, nearest point and nearest wall (distance, polygon, edge) for each place, as
+/// bits.
+fn answers(mesh: &NavMesh, places: &[DVec3]) -> Vec<[u64; 6]> {
     let (mesh, filter) = (mesh.tiles_mesh(), QueryFilter::default());
     let mut area = AreaSearch::new(1024);
     let mut answer = |&place: &DVec3| {
@@ -25,6 +26,8 @@ fn answers(mesh: &NavMesh, places: &[DVec3]) -> Vec<[u64; 4]> {
             height.to_bits(),
             found.point.x.to_bits(),
             wall.distance.to_bits(),
+            wall.poly.bits(),
+            wall.edge as u64,
         ]
     };
     places.iter().map(&mut answer).collect()
@@ -60,6 +63,8 @@ fn lookups_built_in_passing_answer_like_those_built_before() {
         "{found} of {} places are near the mesh",
         places.len()
     );
+    let walls = expected.iter().filter(|answer| answer[4] != 0).count();
+    assert!(walls > 2000, "{walls} have a wall in reach");
     for threads in [1, 2, 5, 16] {
         // Nobody has asked this copy; all threads come to each fresh tile at about the same time.
         let fresh = NavMesh::load(&bytes).unwrap();
