@@ -36,8 +36,8 @@ const THIN: f64 = 1e-3;
 /// Most polygons that one is stacked with.
 const MOST: usize = 16;
 
-/// Polygons looked at per polygon, on average; where boxes lie on each other in heaps, the rest is
-/// folded. Real tiles take about ten.
+/// Nodes and polygons of the tree looked at per polygon, on average; where boxes lie on each other in heaps,
+/// the rest is folded. Real tiles take about fifty.
 const LOOKS: usize = 256;
 
 /// Marks the offset of a folded polygon.
@@ -294,7 +294,7 @@ fn dot(center: Point, a: Point, b: Point) -> f64 {
 struct Stack {
     /// By vertex: the last polygon gathered for that has it, plus 1.
     vertices_of: Vec<u32>,
-    /// Polygons that may still be looked at.
+    /// Nodes and polygons that may still be looked at.
     looks: usize,
     stacked: Vec<u32>,
     outlines: [Vec<Point>; 2],
@@ -315,34 +315,51 @@ impl Stack {
         }
         let (lows, highs) = (&tile.bounds_min, &tile.bounds_max);
         // Twice as far as polygons are apart: these boxes are rounded.
-        let far = DVec3::new(2.0 * APART, f64::INFINITY, 2.0 * APART);
+        let far = DVec3::splat(2.0 * APART);
         let (low, high) = (lows[poly] - far, highs[poly] + far);
         let most = self.stacked.len() + MOST;
-        let mut fits = true;
-        tree.visit(low, high, |other| {
-            self.looks = self.looks.saturating_sub(1);
-            fits &= self.looks > 0;
-            let (min, max) = (lows[other], highs[other]);
-            let is_near = min.x <= high.x && max.x >= low.x && min.z <= high.z && max.z >= low.z;
-            if !(fits && is_near && shape.islands[other] == shape.islands[poly]) {
-                return;
+        let is_near = |min: DVec3, max: DVec3| {
+            min.x <= high.x && max.x >= low.x && min.z <= high.z && max.z >= low.z
+        };
+        let mut at = 0;
+        while let Some(node) = tree.nodes.get(at) {
+            self.looks = self.looks.saturating_sub(1 + node.count as usize);
+            if self.looks == 0 {
+                return false;
             }
-            // Polygons that share a vertex, this one with itself among them, are not stacked.
-            let vertices = shape.vertices(other);
-            let is_shared = |&vertex: &u16| self.vertices_of[usize::from(vertex)] == mark;
-            if vertices.iter().any(is_shared) {
-                return;
+            if !is_near(node.min, node.max) {
+                at = node.skip as usize;
+                continue;
             }
-            other_outline.clear();
-            other_outline.extend(vertices.iter().map(|&vertex| shape.at(vertex)));
-            if !(is_parted_by_an_edge(outline, other_outline)
-                || is_parted_by_an_edge(other_outline, outline))
-            {
-                fits = self.stacked.len() < most;
+            for &other in &tree.order[node.first as usize..(node.first + node.count) as usize] {
+                let other = other as usize;
+                if !is_near(lows[other], highs[other])
+                    || shape.islands[other] != shape.islands[poly]
+                {
+                    continue;
+                }
+                // Polygons that share a vertex, this one with itself among them, are not stacked.
+                let vertices = shape.vertices(other);
+                let is_shared = |&vertex: &u16| self.vertices_of[usize::from(vertex)] == mark;
+                if vertices.iter().any(is_shared) {
+                    continue;
+                }
+                other_outline.clear();
+                other_outline.extend(vertices.iter().map(|&vertex| shape.at(vertex)));
+                if is_parted_by_an_edge(outline, other_outline)
+                    || is_parted_by_an_edge(other_outline, outline)
+                {
+                    continue;
+                }
+                if self.stacked.len() == most {
+                    return false;
+                }
                 self.stacked.push(other as u32);
             }
-        });
-        fits
+            // An inner node goes on with the first of its two halves, a leaf with what follows.
+            at += 1;
+        }
+        true
     }
 }
 
