@@ -8,46 +8,22 @@
 )]
 
 mod common;
+#[path = "common/nearest.rs"]
+mod nearest;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{PLAIN, Plan, WILD, build, random_place};
-use throng_query::mesh::{AreaSearch, DefaultFilter, Filter, QueryFilter, WallHit};
+use nearest::{bits, both};
+use throng_query::mesh::{AreaSearch, DefaultFilter, Filter, QueryFilter};
 use throng_soa::DVec3;
 use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
-use throng_soa::mesh::{MeshParams, NavTile, PolyRef, TiledMesh};
+use throng_soa::mesh::{MeshParams, NavTile, TiledMesh};
 use throng_soa::predicates::orient2d;
 use throng_soa::rng::SplitMix64;
 
 /// Polygons nearer than this to each other are stacked, world units.
 const APART: f64 = 1e-3;
-
-/// The nearest wall of all polygons of the circle, and of the search that may stop early.
-fn both(
-    search: &mut AreaSearch,
-    mesh: &TiledMesh,
-    (start, center): (PolyRef, DVec3),
-    radius: f64,
-    filter: &QueryFilter,
-) -> [WallHit; 2] {
-    search
-        .begin_circle(mesh, start, center, radius, filter)
-        .unwrap();
-    search.update(mesh, filter, u32::MAX);
-    let all = search.finish_distance_to_wall(mesh, filter);
-    let found = search
-        .distance_to_wall(mesh, start, center, radius, filter)
-        .unwrap();
-    [all, found]
-}
-
-fn bits(hit: &WallHit) -> [u64; 9] {
-    let DVec3 { x, y, z } = hit.point;
-    let numbers = [x, y, z, hit.normal.x, hit.normal.z, hit.distance].map(f64::to_bits);
-    let [a, b, c, d, e, f] = numbers;
-    let rest = [hit.poly.bits(), hit.edge as u64, u64::from(hit.found)];
-    [a, b, c, d, e, f, rest[0], rest[1], rest[2]]
-}
 
 fn masked() -> QueryFilter {
     let mut filter = QueryFilter::default();
@@ -700,129 +676,6 @@ fn heaps_of_polygons_are_folded() {
         assert_eq!(tile.stacked_with(poly), None);
     }
     assert_eq!(tile.stacked_with(count), None);
-}
-
-/// A tile of polygons that share vertices by number, local coordinates less 32, in a tile of 64.
-fn tile_around_the_middle(origin: DVec3, points: &[[f32; 2]], rings: &[&[u16]]) -> TiledMesh {
-    let params = MeshParams {
-        origin,
-        tile_size: 64.0,
-        ..common::params()
-    };
-    let vertex = |&[x, z]: &[f32; 2]| [x + 32.0, 0.0, z + 32.0];
-    let polygons = LocalPolygons {
-        vertices: points.iter().map(vertex).collect(),
-        poly_vertex_counts: rings.iter().map(|ring| ring.len() as u8).collect(),
-        poly_indices: rings.concat(),
-        areas: vec![0; rings.len()],
-        flags: vec![1; rings.len()],
-        ..LocalPolygons::default()
-    };
-    let data = from_local_polygons(polygons, &params).unwrap();
-    let mut mesh = TiledMesh::new(params).unwrap();
-    mesh.add_tile(NavTile::create(data, &params).unwrap())
-        .unwrap();
-    mesh
-}
-
-#[test]
-fn a_fan_that_turns_onto_itself_at_a_straight_corner_is_folded() {
-    let mesh = tile_around_the_middle(
-        DVec3::ZERO,
-        &[
-            [0.0, 0.0],
-            [8.0, 0.0],
-            [0.0, 8.0],
-            [-8.0, 0.0],
-            [0.0, -8.0],
-            [9.0, 0.0],
-            [6.0, 5.0],
-        ],
-        &[&[0, 1, 2], &[0, 2, 3], &[3, 4, 5, 0], &[0, 5, 6]],
-    );
-    let tile = mesh.tile(0).unwrap();
-    assert!((0..4).all(|poly| tile.stacked_with(poly).is_none()));
-    let center = DVec3::new(35.0, 0.0, 34.4);
-    let hit = AreaSearch::new(100)
-        .distance_to_wall(&mesh, mesh.poly_ref(0, 0), center, 10.0, &DefaultFilter)
-        .unwrap();
-    assert_eq!((hit.poly, hit.edge), (mesh.poly_ref(0, 3), 2));
-    assert!(hit.distance < 0.08);
-}
-
-#[test]
-fn a_folded_polygon_is_in_doubt_from_its_nearest_edge_on() {
-    // Found across an edge that is far, met by the disc across one that is near.
-    let points = [
-        [2.3, 1.9],
-        [4.0, 1.9],
-        [8.0, 3.0],
-        [8.0, 6.0],
-        [4.0, 4.3],
-        [0.6, 1.95],
-        [5.0, 8.0],
-        [0.5, 5.0],
-        [-4.0, 2.0],
-        [-4.0, 1.2],
-        [-4.0, -1.5],
-        [4.0, -1.5],
-        [-4.0, -2.5],
-        [4.0, -2.5],
-        [12.0, 9.0],
-        [13.0, 4.0],
-        [1.2, 2.1],
-    ];
-    let rings: [&[u16]; 10] = [
-        &[10, 11, 1, 0, 9],
-        &[12, 13, 11, 10],
-        &[0, 1, 2, 3, 4, 5],
-        &[9, 0, 5, 8],
-        &[5, 7, 8],
-        &[5, 4, 7],
-        &[4, 3, 6],
-        &[6, 3, 14],
-        &[14, 3, 15],
-        &[15, 3, 16],
-    ];
-    let mesh = tile_around_the_middle(DVec3::ZERO, &points, &rings);
-    let place = (mesh.poly_ref(0, 0), DVec3::new(32.0, 0.0, 32.0));
-    let mut search = AreaSearch::new(100);
-    let [all, hit] = both(&mut search, &mesh, place, 20.0, &QueryFilter::default());
-    assert_eq!(bits(&all), bits(&hit));
-    assert_eq!(hit.poly, mesh.poly_ref(0, 9));
-}
-
-#[test]
-fn far_out_where_edges_round_to_nothing_polygons_are_stacked_as_near_the_origin() {
-    let points = [
-        [0.0, 1e-30],
-        [3e-10, 1.21e-10],
-        [10.0, 4.1],
-        [10.0, 20.0],
-        [0.0, 20.0],
-        [20.0, 0.0],
-        [21.0, 0.0],
-        [6.0, 3.5],
-    ];
-    for far in [0.0, 4096.0, 1_572_864.0] {
-        let params = MeshParams {
-            origin: DVec3::new(far, 0.0, far),
-            tile_size: 64.0,
-            ..common::params()
-        };
-        let polygons = LocalPolygons {
-            vertices: points.map(|[x, z]| [x as f32, 0.0, z as f32]).to_vec(),
-            poly_vertex_counts: vec![5, 3],
-            poly_indices: (0..8).collect(),
-            areas: vec![0; 2],
-            flags: vec![1; 2],
-            ..LocalPolygons::default()
-        };
-        let data = from_local_polygons(polygons, &params).unwrap();
-        let tile = NavTile::create(data, &params).unwrap();
-        let stacked = [0, 1].map(|poly| tile.stacked_with(poly).map(<[u32]>::to_vec));
-        assert_eq!(stacked, [Some(vec![1]), Some(vec![0])], "origin {far}");
-    }
 }
 
 /// Counts how many polygons a search asks about.

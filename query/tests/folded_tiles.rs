@@ -1,0 +1,262 @@
+//! Tiles that fold or hide what lies over what, each found by hand: the nearest wall of a search that stops
+//! early is that of the whole circle.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a failed unwrap is a failed test"
+)]
+
+#[path = "common/nearest.rs"]
+mod nearest;
+
+use nearest::{nearest_from, one_tile};
+use throng_soa::DVec3;
+
+#[test]
+fn stairs_whose_half_turn_ends_where_they_began_are_folded() {
+    let points = [
+        [0.0, 0.0, 0.0],
+        [100.0, 6.0, 0.0],
+        [0.0, 5.0, 100.0],
+        [-50.0, 4.0, 0.0],
+        [0.0, 3.0, -50.0],
+        [10.0, 2.0, 0.0],
+        [0.0, 1.0, 10.0],
+    ];
+    let points = points.map(|[x, y, z]| [128.0 + x, y, 128.0 + z]);
+    // The third has a straight corner at the vertex all wind around; the fourth lies over the first.
+    let rings: [&[u16]; 4] = [&[0, 1, 2], &[0, 2, 3], &[3, 4, 5, 0], &[0, 5, 6]];
+    let mesh = one_tile(DVec3::ZERO, 256.0, &points, &rings);
+    let center = DVec3::new(139.0, 0.0, 133.0);
+    assert_eq!(
+        nearest_from(&mesh, 0, center, 20.0).distance,
+        18.0_f64.sqrt()
+    );
+    // Once around and closed, such a corner folds nothing, whichever comes first.
+    let points = [
+        [4.0, 0.0, 4.0],
+        [6.0, 0.0, 4.0],
+        [4.0, 0.0, 6.0],
+        [2.0, 0.0, 4.0],
+        [4.0, 0.0, 2.0],
+    ];
+    let rings: [&[u16]; 3] = [&[0, 1, 2], &[0, 2, 3], &[3, 4, 1, 0]];
+    for turned in 0..3 {
+        let mut rings = rings;
+        rings.rotate_left(turned);
+        let mesh = one_tile(DVec3::ZERO, 8.0, &points, &rings);
+        let tile = mesh.tile(0).unwrap();
+        assert!((0..3).all(|poly| tile.stacked_with(poly) == Some(&[][..])));
+    }
+}
+
+#[test]
+fn a_folded_polygon_is_as_near_as_the_nearest_edge_to_it() {
+    let points = [
+        [4.0, 0.0, -4.5],
+        [60_000.0, 0.0, 13.0],
+        [4.0, 0.0, 30.0],
+        [4.0, 0.0, 13.0],
+        [-20.0, 0.0, 13.0],
+        [3.0, 0.0, 13.0],
+        [-20.0, 0.0, 30.0],
+        [-20.0, 0.0, -20.0],
+        [3.0, 0.0, -20.0],
+        [4.0, 0.0, -20.0],
+        [-20.0, -3.0, -40.0],
+        [12.0, -3.0, -40.0],
+        [6.0, -3.0, -24.0],
+        [4.5, -3.0, 2.0],
+        [4.5, -3.0, -2.0],
+    ];
+    // The first has a thin corner far away. From the third it is found over the second, by an edge that
+    // is farther than the one between it and the fourth. The last lies below it and nothing else.
+    let rings: [&[u16]; 6] = [
+        &[0, 1, 2, 3],
+        &[4, 5, 3, 2, 6],
+        &[5, 4, 7, 8],
+        &[8, 9, 0, 3, 5],
+        &[7, 10, 11, 12, 8],
+        &[13, 14, 12, 11],
+    ];
+    let points = points.map(|[x, y, z]| [64.0 + x, y, 64.0 + z]);
+    let mesh = one_tile(DVec3::ZERO, 131_072.0, &points, &rings);
+    let tile = mesh.tile(0).unwrap();
+    assert!((0..5).all(|poly| tile.stacked_with(poly).is_none() == (poly == 0)));
+    let center = DVec3::new(64.0, 0.0, 64.0);
+    assert_eq!(nearest_from(&mesh, 2, center, 30.0).distance, 4.5);
+}
+
+#[test]
+fn an_edge_that_rounding_turns_parts_nothing() {
+    // Between two positions of the world.
+    let step = 1.0 / (1_u64 << 32) as f64;
+    let far = f64::from(1 << 20);
+    // So short that it goes down instead of along.
+    let points = [
+        [0.4 * step, 0.0, 0.501 * step],
+        [0.45 * step, 0.0, 0.4995 * step],
+        [30.0, 0.0, 1.5],
+        [30.0, 0.0, 20.0],
+        [-30.0, 0.0, 20.0],
+        [-30.0, 0.0, 1.5],
+        [-50.0, 0.0, 20.0],
+        [-50.0, 0.0, 1.5],
+        [-30.0, 0.0, 24.0],
+        [-30.0, 0.0, 30.0],
+        [-50.0, 0.0, 30.0],
+        [-6.0, 3.0, 8.0],
+        [-6.0, 3.0, 16.0],
+    ];
+    let rings: [&[u16]; 4] = [
+        &[0, 1, 2, 3, 4, 5],
+        &[5, 4, 6, 7],
+        &[6, 4, 8, 9, 10],
+        &[9, 8, 11, 12],
+    ];
+    let mesh = one_tile(DVec3::new(far, 0.0, far), 64.0, &points, &rings);
+    let tile = mesh.tile(0).unwrap();
+    assert_eq!(tile.stacked_with(0), Some(&[3][..]));
+    assert_eq!(tile.stacked_with(3), Some(&[0][..]));
+    let center = DVec3::new(far + 2.0, 0.0, far + 10.0);
+    assert_eq!(nearest_from(&mesh, 0, center, 40.0).distance, 8.0);
+    // Long enough, but its line goes over by a hundredth at the other end of a long polygon.
+    let points = [
+        [0.0, 0.0, 0.501 * step],
+        [2e-5, 0.0, 0.4995 * step],
+        [1000.0, 0.0, 1e-3],
+        [1000.0, 0.0, 20.0],
+        [-1000.0, 0.0, 20.0],
+        [-1000.0, 0.0, 1e-3],
+        [-1020.0, 0.0, 20.0],
+        [-1020.0, 0.0, -30.0],
+        [-1000.0, 0.0, -30.0],
+        [-1000.0, 0.0, -6.0],
+        [-910.0, 0.0, -30.0],
+        [-910.0, 0.0, -5.0],
+        [-990.0, 0.0, -5.0],
+        [-910.0, 0.0, 0.009],
+        [-990.0, 0.0, 0.009],
+    ];
+    let rings: [&[u16]; 4] = [
+        &[0, 1, 2, 3, 4, 5],
+        &[4, 6, 7, 8, 9, 5],
+        &[8, 10, 11, 12, 9],
+        &[12, 11, 13, 14],
+    ];
+    let mesh = one_tile(DVec3::new(far, 0.0, far), 4096.0, &points, &rings);
+    let tile = mesh.tile(0).unwrap();
+    assert_eq!(tile.stacked_with(0), Some(&[3][..]));
+    let center = DVec3::new(far - 950.0, 0.0, far + 5.0);
+    assert!(nearest_from(&mesh, 0, center, 80.0).distance < 4.992);
+}
+
+#[test]
+fn both_sides_of_a_thin_corner_are_folded() {
+    // A wedge between two polygons, thin and a thousandth long: beyond its end their walls are one line in
+    // the world, and the wall of the first comes first.
+    let (step, far) = (1.0 / (1_u64 << 56) as f64, f64::from(1 << 20));
+    let (middle, end) = ((1_u64 << 23) as f64 * step, 1.0 / 1024.0);
+    let points = [
+        [0.0, 0.0, middle],
+        [end / 4096.0, 0.0, middle + step],
+        [end, 0.0, middle + step],
+        [end, 0.0, middle + 4096.0 * step],
+        [1.75, 0.0, middle + step],
+        [1.75, 0.0, -20.0],
+        [-10.0, 0.0, -20.0],
+        [1.75, 0.0, middle + 4096.0 * 1792.0 * step],
+        [1.75, 0.0, 20.0],
+        [-10.0, 0.0, 20.0],
+    ];
+    let rings: [&[u16]; 3] = [&[0, 1, 3, 7, 8, 9], &[0, 2, 3, 1], &[4, 2, 0, 6, 5]];
+    let mesh = one_tile(DVec3::new(far, 0.0, far), 64.0, &points, &rings);
+    let tile = mesh.tile(0).unwrap();
+    assert!((0..3).all(|poly| tile.stacked_with(poly).is_none()));
+    let center = DVec3::new(far + 1.0, 0.0, far - 0.5);
+    assert!(nearest_from(&mesh, 2, center, 3.0).distance > 0.5);
+}
+
+#[test]
+fn a_fan_that_turns_onto_itself_at_a_straight_corner_is_folded() {
+    let points = [
+        [0.0, 0.0],
+        [8.0, 0.0],
+        [0.0, 8.0],
+        [-8.0, 0.0],
+        [0.0, -8.0],
+        [9.0, 0.0],
+        [6.0, 5.0],
+    ];
+    let rings: [&[u16]; 4] = [&[0, 1, 2], &[0, 2, 3], &[3, 4, 5, 0], &[0, 5, 6]];
+    let points = points.map(|[x, z]| [32.0 + x, 0.0, 32.0 + z]);
+    let mesh = one_tile(DVec3::ZERO, 64.0, &points, &rings);
+    let tile = mesh.tile(0).unwrap();
+    assert!((0..4).all(|poly| tile.stacked_with(poly).is_none()));
+    let center = DVec3::new(35.0, 0.0, 34.4);
+    let hit = nearest_from(&mesh, 0, center, 10.0);
+    assert_eq!((hit.poly, hit.edge), (mesh.poly_ref(0, 3), 2));
+    assert!(hit.distance < 0.08);
+}
+
+#[test]
+fn a_folded_polygon_is_in_doubt_from_its_nearest_edge_on() {
+    // Found across an edge that is far, met by the disc across one that is near.
+    let points = [
+        [2.3, 1.9],
+        [4.0, 1.9],
+        [8.0, 3.0],
+        [8.0, 6.0],
+        [4.0, 4.3],
+        [0.6, 1.95],
+        [5.0, 8.0],
+        [0.5, 5.0],
+        [-4.0, 2.0],
+        [-4.0, 1.2],
+        [-4.0, -1.5],
+        [4.0, -1.5],
+        [-4.0, -2.5],
+        [4.0, -2.5],
+        [12.0, 9.0],
+        [13.0, 4.0],
+        [1.2, 2.1],
+    ];
+    let rings: [&[u16]; 10] = [
+        &[10, 11, 1, 0, 9],
+        &[12, 13, 11, 10],
+        &[0, 1, 2, 3, 4, 5],
+        &[9, 0, 5, 8],
+        &[5, 7, 8],
+        &[5, 4, 7],
+        &[4, 3, 6],
+        &[6, 3, 14],
+        &[14, 3, 15],
+        &[15, 3, 16],
+    ];
+    let points = points.map(|[x, z]| [32.0 + x, 0.0, 32.0 + z]);
+    let mesh = one_tile(DVec3::ZERO, 64.0, &points, &rings);
+    let hit = nearest_from(&mesh, 0, DVec3::new(32.0, 0.0, 32.0), 20.0);
+    assert_eq!(hit.poly, mesh.poly_ref(0, 9));
+}
+
+#[test]
+fn far_out_where_edges_round_to_nothing_polygons_are_stacked_as_near_the_origin() {
+    let points = [
+        [0.0, 1e-30],
+        [3e-10, 1.21e-10],
+        [10.0, 4.1],
+        [10.0, 20.0],
+        [0.0, 20.0],
+        [20.0, 0.0],
+        [21.0, 0.0],
+        [6.0, 3.5],
+    ];
+    for far in [0.0, 4096.0, 1_572_864.0] {
+        let points = points.map(|[x, z]| [x, 0.0, z]);
+        let rings: [&[u16]; 2] = [&[0, 1, 2, 3, 4], &[5, 6, 7]];
+        let mesh = one_tile(DVec3::new(far, 0.0, far), 64.0, &points, &rings);
+        let tile = mesh.tile(0).unwrap();
+        let stacked = [0, 1].map(|poly| tile.stacked_with(poly).map(<[u32]>::to_vec));
+        assert_eq!(stacked, [Some(vec![1]), Some(vec![0])], "origin {far}");
+    }
+}
