@@ -260,3 +260,70 @@ fn far_out_where_edges_round_to_nothing_polygons_are_stacked_as_near_the_origin(
         assert_eq!(stacked, [Some(vec![1]), Some(vec![0])], "origin {far}");
     }
 }
+
+#[test]
+fn a_start_that_rounds_to_a_point_or_a_line_holds_nothing() {
+    let (far, e) = (f64::from(1 << 20), 2e-11);
+    let around = [
+        [14.0, 0.0, -3.0],
+        [14.0, 0.0, 3.0],
+        [20.0, 0.0, 3.0],
+        [20.0, 0.0, 20.0],
+        [14.0, 0.0, 20.0],
+        [-8.0, 0.0, 20.0],
+    ];
+    let rings: [&[u16]; 4] = [
+        &[0, 1, 2, 3],
+        &[1, 4, 5, 2],
+        &[5, 4, 6, 7, 8],
+        &[5, 8, 9, 10, 11],
+    ];
+    // A square, and a strip in line with the centre; from both a way leads round to walls near it.
+    for (left, right, low, z, distance) in [(e, 2.0 * e, 3.0, 2.5, 0.5), (1.0, 10.0, 1.0, 0.0, 1.0)]
+    {
+        let start = [
+            [left, 0.0, e],
+            [right, 0.0, e],
+            [right, 0.0, 2.0 * e],
+            [left, 0.0, 2.0 * e],
+        ];
+        let end = [[-8.0, 0.0, low], [-4.0, 0.0, low]];
+        let points = [&start[..], &around, &end].concat();
+        let mesh = one_tile(DVec3::new(far, 0.0, far), 64.0, &points, &rings);
+        let center = DVec3::new(far - 6.0, 0.0, far + z);
+        assert_eq!(nearest_from(&mesh, 0, center, 40.0).distance, distance);
+    }
+}
+
+#[test]
+fn a_centre_beyond_a_thin_corner_is_not_in_it() {
+    let thin = 1.01e-3;
+    let points = [
+        [0.0, 0.0, 0.0],
+        [-2e-4, 0.0, 2e-4 * thin],
+        [-10.0, 0.0, 10.0 * thin],
+        [-10.0, 0.0, 0.0],
+        [10.0, 0.0, 2e-4 * thin + 10.0 * 2e-4],
+        [10.0, 0.0, 5.0],
+        [-10.0, 0.0, 5.0],
+    ];
+    let points = points.map(|[x, y, z]| [x, y, z + 1e-9]);
+    let mesh = one_tile(
+        DVec3::ZERO,
+        64.0,
+        &points,
+        &[&[0, 1, 2, 3], &[1, 4, 5, 6, 2]],
+    );
+    let hit = nearest_from(&mesh, 0, DVec3::new(1e-6, 0.0, 5e-10), 5.0);
+    assert_eq!(hit.poly, mesh.poly_ref(0, 1));
+}
+
+#[test]
+fn tiles_smaller_than_anything_are_searched() {
+    let side = f64::from(1e-20_f32);
+    let points = [[0.0, 0.0, 0.0], [side, 0.0, 0.0], [0.0, 0.0, side]];
+    let mesh = one_tile(DVec3::ZERO, side, &points, &[&[0, 1, 2]]);
+    for radius in [5.0, 4_194_304.0] {
+        assert!(nearest_from(&mesh, 0, DVec3::ZERO, radius).found);
+    }
+}

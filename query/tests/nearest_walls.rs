@@ -14,11 +14,11 @@ mod nearest;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{PLAIN, Plan, WILD, build, random_place};
-use nearest::{bits, both};
+use nearest::{bits, both, one_tile};
 use throng_query::mesh::{AreaSearch, DefaultFilter, Filter, QueryFilter};
 use throng_soa::DVec3;
 use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
-use throng_soa::mesh::{MeshParams, NavTile, TiledMesh};
+use throng_soa::mesh::{MeshParams, NavTile, TileData, TiledMesh};
 use throng_soa::predicates::orient2d;
 use throng_soa::rng::SplitMix64;
 
@@ -172,6 +172,11 @@ fn lattice(rng: &mut SplitMix64, triangles: usize) -> Option<TiledMesh> {
             }
         }
     }
+    mesh_of(data, params)
+}
+
+/// A mesh of one tile, if that is one.
+fn mesh_of(data: TileData, params: MeshParams) -> Option<TiledMesh> {
     let mut mesh = TiledMesh::new(params).unwrap();
     mesh.add_tile(NavTile::create(data, &params).ok()?).unwrap();
     Some(mesh)
@@ -286,9 +291,7 @@ fn car_park(rng: &mut SplitMix64) -> Option<TiledMesh> {
         }
     }
     let data = from_local_polygons(polygons, &params).ok()?;
-    let mut mesh = TiledMesh::new(params).unwrap();
-    mesh.add_tile(NavTile::create(data, &params).ok()?).unwrap();
-    Some(mesh)
+    mesh_of(data, params)
 }
 
 #[test]
@@ -368,35 +371,18 @@ fn stairs_that_wind_around_a_vertex_are_folded_when_they_come_round() {
 
 /// Two quads on the tile's border, one behind the other in Z with `gap` between; and whether they are
 /// stacked.
-fn across_a_gap(gap: f32) -> (TiledMesh, bool) {
-    let params = MeshParams {
-        origin: DVec3::ZERO,
-        ..common::params()
-    };
+fn across_a_gap(gap: f64) -> (TiledMesh, bool) {
     let far = 2.0 + gap;
-    let polygons = LocalPolygons {
-        vertices: vec![
-            [0.0, 0.0, 1.0],
-            [3.0, 0.0, 1.0],
-            [3.0, 0.0, 2.0],
-            [0.0, 0.0, 2.0],
-            [0.0, 0.0, far],
-            [3.0, 0.0, far],
-            [3.0, 0.0, far + 1.0],
-            [0.0, 0.0, far + 1.0],
-        ],
-        poly_vertex_counts: vec![4; 2],
-        poly_indices: (0..8).collect(),
-        areas: vec![0; 2],
-        flags: vec![1; 2],
-        ..LocalPolygons::default()
-    };
-    let data = from_local_polygons(polygons, &params).unwrap();
-    let tile = NavTile::create(data, &params).unwrap();
+    let quad = |low: f64| [[0.0, low], [3.0, low], [3.0, low + 1.0], [0.0, low + 1.0]];
+    let points: Vec<_> = [quad(1.0), quad(far)]
+        .concat()
+        .into_iter()
+        .map(|[x, z]| [x, 0.0, z])
+        .collect();
+    let mesh = one_tile(DVec3::ZERO, 8.0, &points, &[&[0, 1, 2, 3], &[4, 5, 6, 7]]);
+    let tile = mesh.tile(0).unwrap();
     let sees = tile.stacked_with(0) == Some(&[1][..]);
     assert_eq!(sees, tile.stacked_with(1) == Some(&[0][..]));
-    let mut mesh = TiledMesh::new(params).unwrap();
-    mesh.add_tile(tile).unwrap();
     (mesh, sees)
 }
 
@@ -406,8 +392,8 @@ fn polygons_are_stacked_up_to_the_distance_where_they_are_apart() {
     for (gap, expected) in [
         (-0.5, true),
         (0.0, true),
-        (0.9 * APART as f32, true),
-        (1.1 * APART as f32, false),
+        (0.9 * APART, true),
+        (1.1 * APART, false),
         (1.0, false),
     ] {
         let (mesh, sees) = across_a_gap(gap);
@@ -500,28 +486,13 @@ fn a_start_that_does_not_hold_the_centre_is_no_shortcut() {
 }
 
 /// One triangle, with a corner of this sine.
-fn triangle(sine: f32) -> TiledMesh {
-    let params = MeshParams {
-        origin: DVec3::ZERO,
-        ..common::params()
-    };
-    let polygons = LocalPolygons {
-        vertices: vec![
-            [1.0, 0.0, 1.0],
-            [5.0, 0.0, 1.0],
-            [5.0, 0.0, 1.0 + 4.0 * sine],
-        ],
-        poly_vertex_counts: vec![3],
-        poly_indices: vec![0, 1, 2],
-        areas: vec![0],
-        flags: vec![1],
-        ..LocalPolygons::default()
-    };
-    let data = from_local_polygons(polygons, &params).unwrap();
-    let mut mesh = TiledMesh::new(params).unwrap();
-    mesh.add_tile(NavTile::create(data, &params).unwrap())
-        .unwrap();
-    mesh
+fn triangle(sine: f64) -> TiledMesh {
+    let points = [
+        [1.0, 0.0, 1.0],
+        [5.0, 0.0, 1.0],
+        [5.0, 0.0, 1.0 + 4.0 * sine],
+    ];
+    one_tile(DVec3::ZERO, 8.0, &points, &[&[0, 1, 2]])
 }
 
 #[test]
@@ -547,11 +518,7 @@ fn thin_corners_fold_a_polygon() {
 
 #[test]
 fn a_fan_leaves_a_gap_or_is_folded() {
-    let folded = |gap: f32| {
-        let params = MeshParams {
-            origin: DVec3::ZERO,
-            ..common::params()
-        };
+    let folded = |gap: f64| {
         let around = [
             [2.0, 0.0],
             [1.5, 1.5],
@@ -564,16 +531,11 @@ fn a_fan_leaves_a_gap_or_is_folded() {
             [2.0, -2.0 * gap],
         ];
         let around = around.map(|[x, z]| [4.0 + x, 0.0, 4.0 + z]);
-        let polygons = LocalPolygons {
-            vertices: [[4.0, 0.0, 4.0]].into_iter().chain(around).collect(),
-            poly_vertex_counts: vec![3; 8],
-            poly_indices: (0..8).flat_map(|k| [0, k + 1, k + 2]).collect(),
-            areas: vec![0; 8],
-            flags: vec![1; 8],
-            ..LocalPolygons::default()
-        };
-        let data = from_local_polygons(polygons, &params).unwrap();
-        let tile = NavTile::create(data, &params).unwrap();
+        let points: Vec<_> = [[4.0, 0.0, 4.0]].into_iter().chain(around).collect();
+        let rings: Vec<[u16; 3]> = (0..8).map(|k| [0, k + 1, k + 2]).collect();
+        let rings: Vec<&[u16]> = rings.iter().map(|ring| &ring[..]).collect();
+        let mesh = one_tile(DVec3::ZERO, 8.0, &points, &rings);
+        let tile = mesh.tile(0).unwrap();
         let folded: Vec<bool> = (0..8)
             .map(|poly| tile.stacked_with(poly).is_none())
             .collect();

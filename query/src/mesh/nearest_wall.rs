@@ -9,7 +9,7 @@ mod offer;
 
 use super::area::AreaSearch;
 use super::filter::Filter;
-use super::outline::{edge_distances_sq, for_each_edge, turn};
+use super::outline::{edge_distances_sq, for_each_edge, segment_distance_sq, turn};
 use super::status::AreaStatus;
 use super::walls::{border_pieces, for_each_wall_piece};
 use offer::{NearestWall, ROUNDING, box_distance_sq};
@@ -19,6 +19,10 @@ use throng_soa::{ArgumentError, DVec3};
 /// How much farther than the nearest wall a search looks that is to find all at that distance: far more
 /// than rounding, and more than where a polygon can be that is nearly at it (see `throng_soa`'s sheet).
 const SLACK: f64 = 1e-4;
+
+/// How far beside the start polygon its centre may lie: about what rounding makes, and far less than a
+/// thousandth of [`SLACK`]. At a thin corner the way to the next polygon is a thousand times as far.
+const NEARLY_IN: f64 = 1e-9;
 
 /// The wall nearest to a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,7 +78,7 @@ impl AreaSearch {
     /// Looks at the polygons of the start's tile no farther than the nearest wall found so far. Whether
     /// that answers a circle search just begun; if not, [`flood`](Self::flood) goes on from here.
     ///
-    /// It does when the disc up to the nearest wall is full of polygons that were looked at, and no other one,
+    /// It does when the centre is in the start polygon, the disc up to the nearest wall is full of polygons that were looked at, and no other one,
     /// which the whole circle may have led to on some other floor or way round, has a wall in it. What the
     /// tile knows of its polygons ([`NavTile::stacked_with`](throng_soa::mesh::NavTile::stacked_with)) says so
     /// for a disc wider by [`SLACK`] if in it there is no folded polygon, nothing stacked with what was found
@@ -343,15 +347,25 @@ impl AreaSearch {
     }
 }
 
-/// Whether a point is in a ring or so near to it that rounding may have it outside.
-#[inline]
+/// Whether a point is in a ring or so near to an edge that rounding may have it outside.
+///
+/// By what a ray from it crosses: rings that rounding has bent or squeezed still go round what they went
+/// round.
 fn holds(ring: &[DVec3], p: DVec3) -> bool {
-    let mut inside = true;
+    let mut inside = false;
     for_each_edge(ring, |_, a, b| {
-        let length = (b.x - a.x).abs() + (b.z - a.z).abs();
-        inside &= turn(a, b, p) >= -1e-9 * length;
+        if (a.z > p.z) != (b.z > p.z) {
+            inside ^= (turn(a, b, p) > 0.0) == (b.z > a.z);
+        }
     });
-    inside
+    let is_near = || {
+        let mut near = false;
+        for_each_edge(ring, |_, a, b| {
+            near |= segment_distance_sq(a, b, p) <= NEARLY_IN * NEARLY_IN;
+        });
+        near
+    };
+    inside || is_near()
 }
 
 /// The numbers of the bits that are set, ascending.

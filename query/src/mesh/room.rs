@@ -68,8 +68,9 @@ impl Rooms {
     #[inline]
     pub(super) fn most_polys(&self, mesh: &TiledMesh, radius: f64) -> usize {
         // Columns to either side: the one beyond the last line within the radius.
-        let side = (radius / mesh.params().tile_size) as usize + 1;
-        let columns = (2 * side + 1).saturating_mul(2 * side + 1);
+        let side = (radius / mesh.params().tile_size) as usize;
+        let across = side.saturating_mul(2).saturating_add(3);
+        let columns = across.saturating_mul(across);
         self.columns.min(columns).saturating_mul(self.largest)
     }
 }

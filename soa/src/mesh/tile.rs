@@ -283,8 +283,9 @@ impl NavTile {
     /// both come to the tile's border.
     ///
     /// `None` where polygons around one of its vertices do not stand side by side, where a corner or a gap
-    /// there is thinner than a thousandth, where it is stacked with more than 16, in heaps of thousands, and
-    /// for a polygon the tile does not have. So it decides how far a search looks, never what it finds. The
+    /// there is thinner than a thousandth, where it is stacked with more than 16, and for a polygon the tile
+    /// does not have. Looking ends after some hundreds of comparisons per polygon of the tile: in one of heaps
+    /// that is `None` for the polygons of higher index. So it decides how far a search looks, never what it finds. The
     /// first call looks at all polygons of the tile, `O(n log n)`; later ones are free.
     #[inline]
     #[must_use]
