@@ -134,7 +134,8 @@ impl NavMesh {
     }
 
     /// Loads what [`save`](Self::save) wrote. Linear in the bytes; every rule of every tile is checked.
-    /// World positions of a tile, its tree and lookup grids are left to the first search that needs them
+    /// World positions of a tile, its tree, its lookup grids and what of it lies over what are left to the first
+    /// search that needs them
     /// (see [`derive_lookups`](Self::derive_lookups)).
     ///
     /// # Errors

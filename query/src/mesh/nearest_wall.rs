@@ -78,12 +78,13 @@ impl AreaSearch {
     /// Looks at the polygons of the start's tile no farther than the nearest wall found so far. Whether
     /// that answers a circle search just begun; if not, [`flood`](Self::flood) goes on from here.
     ///
-    /// It does when the centre is in the start polygon, the disc up to the nearest wall is full of polygons that were looked at, and no other one,
-    /// which the whole circle may have led to on some other floor or way round, has a wall in it. What the
-    /// tile knows of its polygons ([`NavTile::stacked_with`](throng_soa::mesh::NavTile::stacked_with)) says so
-    /// for a disc wider by [`SLACK`] if in it there is no folded polygon, nothing stacked with what was found
-    /// that has a wall, no border of the tile, and no edge the filter makes a wall, which would part the
-    /// polygons around a vertex.
+    /// It does when the centre is in the start polygon, the disc up to the nearest wall is full of polygons
+    /// that were looked at, and no other one, which the whole circle may have led to on some other floor or
+    /// way round, has a wall in it. What the tile knows of its polygons
+    /// ([`NavTile::stacked_with`](throng_soa::mesh::NavTile::stacked_with)) says so for a disc wider by
+    /// [`SLACK`] if in it there is no folded polygon, nothing stacked with what was found that has a wall,
+    /// no border of the tile, and no edge the filter makes a wall, which would part the polygons around a
+    /// vertex.
     fn close_by<F: Filter + ?Sized>(
         &mut self,
         mesh: &TiledMesh,

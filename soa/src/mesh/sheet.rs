@@ -11,13 +11,14 @@
 //! Only polygons that a search could get to from one another count: an *island* is what neighbours join, and
 //! all islands on the tile's border are one, for there is a world beyond it.
 //!
-//! Take a disc around a point in a polygon, and polygons that cover it as far as walls let them, joined by neighbours across edges that
-//! meet the disc. Let none of them be folded. Then any other polygon of their island that comes as near as
-//! the disc's rim touches one of them, or all but touches it across a wall, as far as rounding goes. If the
-//! two share no vertex, they are stacked. If they do, the place is at that vertex, for away from it they are
-//! [`THIN`] times the way apart; and the fan around the vertex joins them by edges that meet a disc wider by a
-//! thousand times what rounding makes. So who has looked that far, and at what is stacked with what was found,
-//! has seen all there is. Vertices are taken as the tile has them; those of the world are rounded.
+//! Take a disc around a point in a polygon, and polygons that cover it as far as walls let them, joined
+//! by neighbours across edges that meet the disc. Let none of them be folded. Then any other polygon of
+//! their island that comes as near as the disc's rim touches one of them, or all but touches it across a
+//! wall, as far as rounding goes. If the two share no vertex, they are stacked. If they do, the place is
+//! at that vertex, for away from it they are [`THIN`] times the way apart; and the fan around the vertex
+//! joins them by edges that meet a disc wider by a thousand times what rounding makes. So who has looked
+//! that far, and at what is stacked with what was found, has seen all there is. Vertices are taken as the
+//! tile has them; those of the world are rounded.
 
 use std::ops::Range;
 
