@@ -1,16 +1,20 @@
-//! Tiles that fold or hide what lies over what, each found by hand: the nearest wall of a search that stops
-//! early is that of the whole circle.
+//! What of a tile is stacked and what is folded, and tiles found by hand that hide it: the nearest wall of a
+//! search that stops early is that of the whole circle.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a failed unwrap is a failed test"
 )]
 
+mod common;
 #[path = "common/nearest.rs"]
 mod nearest;
 
-use nearest::{nearest_from, one_tile};
+use nearest::{APART, Outline, compare, nearest_from, one_tile, tiles_of};
 use throng_soa::DVec3;
+use throng_soa::mesh::assemble::{LocalPolygons, from_local_polygons};
+use throng_soa::mesh::{MeshParams, NavTile, TiledMesh};
+use throng_soa::rng::SplitMix64;
 
 #[test]
 fn stairs_whose_half_turn_ends_where_they_began_are_folded() {
@@ -326,4 +330,207 @@ fn tiles_smaller_than_anything_are_searched() {
     for radius in [5.0, 4_194_304.0] {
         assert!(nearest_from(&mesh, 0, DVec3::ZERO, radius).found);
     }
+}
+
+/// A fan of triangles around a vertex: `count` of them, `per_turn` to a full turn, rising.
+fn spiral(count: usize, per_turn: usize, hand: f64) -> TiledMesh {
+    let params = MeshParams {
+        origin: DVec3::ZERO,
+        tile_size: 64.0,
+        ..common::params()
+    };
+    // Points of a circle by rotating one step again and again; a half turn is as good as exact.
+    let (mut x, mut z) = (2.0_f64, 0.0_f64);
+    let half = per_turn as f64 / 2.0;
+    let step = hand * std::f64::consts::PI / half;
+    let (sin, cos) = (step - step * step * step / 6.0, 1.0 - step * step / 2.0);
+    let length = (sin * sin + cos * cos).sqrt();
+    let (sin, cos) = (sin / length, cos / length);
+    let mut polygons = LocalPolygons {
+        vertices: vec![[32.0, 0.0, 32.0]],
+        ..LocalPolygons::default()
+    };
+    for k in 0..=count {
+        let grown = 1.0 + 0.05 * k as f64;
+        let at = [32.0 + x * grown, 0.4 * k as f64, 32.0 + z * grown];
+        polygons.vertices.push(at.map(|value| value as f32));
+        (x, z) = (x * cos - z * sin, x * sin + z * cos);
+    }
+    for k in 0..count as u16 {
+        let ring = if hand > 0.0 {
+            [0, k + 1, k + 2]
+        } else {
+            [0, k + 2, k + 1]
+        };
+        polygons.poly_vertex_counts.push(3);
+        polygons.poly_indices.extend(ring);
+        polygons.areas.push(0);
+        polygons.flags.push(1);
+    }
+    let data = from_local_polygons(polygons, &params).unwrap();
+    let mut mesh = TiledMesh::new(params).unwrap();
+    mesh.add_tile(NavTile::create(data, &params).unwrap())
+        .unwrap();
+    mesh
+}
+
+#[test]
+fn stairs_that_wind_around_a_vertex_are_folded_when_they_come_round() {
+    let mut found = 0;
+    for hand in [1.0, -1.0] {
+        for count in 1..30 {
+            let mesh = spiral(count, 12, hand);
+            let tile = mesh.tile(0).unwrap();
+            let folded = (0..count)
+                .filter(|&poly| tile.stacked_with(poly).is_none())
+                .count();
+            // A little less than twelve steps to the turn: fewer leave a gap, more lie over the first.
+            let expected = if count < 12 { 0 } else { count };
+            assert_eq!(folded, expected, "{count} steps");
+            found += compare(&mesh, &mut SplitMix64::new(count as u64), 300, 6.0);
+        }
+    }
+    assert!(found > 20_000, "{found}");
+}
+
+/// Two quads on the tile's border, one behind the other in Z with `gap` between; and whether they are
+/// stacked.
+fn across_a_gap(gap: f64) -> (TiledMesh, bool) {
+    let far = 2.0 + gap;
+    let quad = |low: f64| [[0.0, low], [3.0, low], [3.0, low + 1.0], [0.0, low + 1.0]];
+    let points: Vec<_> = [quad(1.0), quad(far)]
+        .concat()
+        .into_iter()
+        .map(|[x, z]| [x, 0.0, z])
+        .collect();
+    let mesh = one_tile(DVec3::ZERO, 8.0, &points, &[&[0, 1, 2, 3], &[4, 5, 6, 7]]);
+    let tile = mesh.tile(0).unwrap();
+    let sees = tile.stacked_with(0) == Some(&[1][..]);
+    assert_eq!(sees, tile.stacked_with(1) == Some(&[0][..]));
+    (mesh, sees)
+}
+
+#[test]
+fn polygons_are_stacked_up_to_the_distance_where_they_are_apart() {
+    let mut found = 0;
+    for (gap, expected) in [
+        (-0.5, true),
+        (0.0, true),
+        (0.9 * APART, true),
+        (1.1 * APART, false),
+        (1.0, false),
+    ] {
+        let (mesh, sees) = across_a_gap(gap);
+        assert_eq!(sees, expected, "gap {gap}");
+        found += compare(&mesh, &mut SplitMix64::new(1), 400, 3.0);
+    }
+    assert!(found > 2000, "{found}");
+}
+
+#[test]
+fn islands_that_cannot_be_reached_are_not_stacked() {
+    // A roof over a floor, neither of them on the border of the tile: no way leads from one to the other.
+    let floor: Outline<'_> = &[[1.0, 1.0], [7.0, 1.0], [7.0, 7.0], [1.0, 7.0]];
+    let roof: Outline<'_> = &[[3.0, 3.0], [5.0, 3.0], [5.0, 5.0], [3.0, 5.0]];
+    let to_border: Outline<'_> = &[[0.0, 1.0], [1.0, 1.0], [1.0, 7.0], [0.0, 7.0]];
+    let mesh = tiles_of(&[(0, 0, &[floor, roof]), (2, 0, &[floor, roof, to_border])]);
+    for slot in 0..2 {
+        let tile = mesh.tile(slot).unwrap();
+        for poly in 0..2 {
+            assert_eq!(tile.stacked_with(poly), Some(&[][..]));
+        }
+    }
+    // Where both lead to the border, there may be one.
+    let wide: Outline<'_> = &[[0.0, 3.0], [5.0, 3.0], [5.0, 5.0], [0.0, 5.0]];
+    let mesh = tiles_of(&[(0, 0, &[floor, wide, to_border])]);
+    assert_eq!(mesh.tile(0).unwrap().stacked_with(0), Some(&[1][..]));
+    let found = compare(&mesh, &mut SplitMix64::new(2), 1500, 5.0);
+    assert!(found > 1500, "{found}");
+}
+
+/// One triangle, with a corner of this sine.
+fn triangle(sine: f64) -> TiledMesh {
+    let points = [
+        [1.0, 0.0, 1.0],
+        [5.0, 0.0, 1.0],
+        [5.0, 0.0, 1.0 + 4.0 * sine],
+    ];
+    one_tile(DVec3::ZERO, 8.0, &points, &[&[0, 1, 2]])
+}
+
+#[test]
+fn thin_corners_fold_a_polygon() {
+    let stacked = |sine| {
+        triangle(sine)
+            .tile(0)
+            .unwrap()
+            .stacked_with(0)
+            .map(<[u32]>::len)
+    };
+    assert_eq!(stacked(0.002), Some(0));
+    assert_eq!(stacked(0.0005), None);
+    // In a fan, all of it is folded.
+    let right: Outline<'_> = &[[4.0, 4.0], [6.0, 4.0], [4.0, 6.0]];
+    let thin: Outline<'_> = &[[4.0, 4.0], [4.0, 6.0], [3.999, 6.0]];
+    let left: Outline<'_> = &[[4.0, 4.0], [3.999, 6.0], [2.0, 4.0]];
+    let mesh = tiles_of(&[(0, 0, &[right, thin, left])]);
+    let tile = mesh.tile(0).unwrap();
+    let folded = [0, 1, 2].map(|poly| tile.stacked_with(poly).is_none());
+    assert_eq!(folded, [true; 3]);
+}
+
+#[test]
+fn a_fan_leaves_a_gap_or_is_folded() {
+    let folded = |gap: f64| {
+        let around = [
+            [2.0, 0.0],
+            [1.5, 1.5],
+            [0.0, 2.0],
+            [-1.5, 1.5],
+            [-2.0, 0.0],
+            [-1.5, -1.5],
+            [0.0, -2.0],
+            [1.5, -1.5],
+            [2.0, -2.0 * gap],
+        ];
+        let around = around.map(|[x, z]| [4.0 + x, 0.0, 4.0 + z]);
+        let points: Vec<_> = [[4.0, 0.0, 4.0]].into_iter().chain(around).collect();
+        let rings: Vec<[u16; 3]> = (0..8).map(|k| [0, k + 1, k + 2]).collect();
+        let rings: Vec<&[u16]> = rings.iter().map(|ring| &ring[..]).collect();
+        let mesh = one_tile(DVec3::ZERO, 8.0, &points, &rings);
+        let tile = mesh.tile(0).unwrap();
+        let folded: Vec<bool> = (0..8)
+            .map(|poly| tile.stacked_with(poly).is_none())
+            .collect();
+        assert!(folded.iter().all(|&each| each == folded[0]), "{folded:?}");
+        folded[0]
+    };
+    assert!(!folded(0.002) && folded(0.0005) && folded(1e-6));
+}
+
+#[test]
+fn heaps_of_polygons_are_folded() {
+    // All over each other and on the border: each is stacked with all others.
+    let count = 20_000_usize;
+    let params = MeshParams {
+        origin: DVec3::ZERO,
+        ..common::params()
+    };
+    let mut polygons = LocalPolygons::default();
+    for k in 0..count {
+        let x = 1.0 + k as f32 / 1e5;
+        let first = polygons.vertices.len() as u16;
+        let ring = [[0.0, 0.0, 1.0], [x, 0.0, 1.5], [0.0, 0.0, 2.0]];
+        polygons.vertices.extend(ring);
+        polygons.poly_indices.extend([first, first + 1, first + 2]);
+        polygons.poly_vertex_counts.push(3);
+        polygons.areas.push(0);
+        polygons.flags.push(1);
+    }
+    let data = from_local_polygons(polygons, &params).unwrap();
+    let tile = NavTile::create(data, &params).unwrap();
+    for poly in 0..count {
+        assert_eq!(tile.stacked_with(poly), None);
+    }
+    assert_eq!(tile.stacked_with(count), None);
 }
