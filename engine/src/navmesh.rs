@@ -134,9 +134,8 @@ impl NavMesh {
     }
 
     /// Loads what [`save`](Self::save) wrote. Linear in the bytes; every rule of every tile is checked.
-    /// World positions of a tile, its tree, its lookup grids and what of it lies over what are left to the first
-    /// search that needs them
-    /// (see [`derive_lookups`](Self::derive_lookups)).
+    /// Its tiles' world positions, trees, lookup grids and which polygons lie over each other are left
+    /// to the first search that needs them (see [`derive_lookups`](Self::derive_lookups)).
     ///
     /// # Errors
     /// Truncated or trailing bytes, another format or version, settings that do not belong to the

@@ -332,10 +332,11 @@ impl NavMesh {
     }
 
     /// The wall nearest to `position` (moved to the mesh first) within `max_distance`, measured in
-    /// X/Z; `None` when the position is off the mesh or no wall is so near. Heights do not count: of floors
-    /// over each other the walls of all count that ways inside this distance lead to, so a larger one can
-    /// find a nearer wall. Costs what lies within the nearest wall; near tile borders and where floors lie
-    /// over each other, what lies within `max_distance`.
+    /// X/Z; `None` when the position is off the mesh or no wall is so near. Heights do not count: where
+    /// floors lie over each other, the walls of every floor count that can be reached within this
+    /// distance, so a larger one can find a nearer wall. Costs what lies within the nearest wall; near
+    /// tile borders, where floors lie over each other, at thin corners and beside polygons the filter
+    /// rejects, what lies within `max_distance`.
     ///
     /// ```
     /// # use throng::{DVec3, NavMesh, NavSettings, QueryFilter};

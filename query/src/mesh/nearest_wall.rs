@@ -3,13 +3,14 @@
 //! In: a circle search. Out: the nearest piece of wall of all polygons it reaches (see
 //! [`walls`](super::walls)), as if all had been looked at. Mostly a few are enough: where the mesh is one
 //! sheet, what lies beyond the nearest wall found so far can be left alone. Only where floors lie over each
-//! other, at borders of tiles and beside polygons the filter rejects, the whole circle is searched.
+//! other, at borders of tiles, at thin corners and beside polygons the filter rejects, the whole circle is
+//! searched.
 
 mod offer;
 
 use super::area::AreaSearch;
 use super::filter::Filter;
-use super::outline::{edge_distances_sq, for_each_edge, segment_distance_sq, turn};
+use super::outline::{edge_distances_sq, for_each_edge, outline_nearest, turn};
 use super::status::AreaStatus;
 use super::walls::{border_pieces, for_each_wall_piece};
 use offer::{NearestWall, ROUNDING, box_distance_sq};
@@ -22,7 +23,7 @@ const SLACK: f64 = 1e-4;
 
 /// How far beside the start polygon its centre may lie: about what rounding makes, and far less than a
 /// thousandth of [`SLACK`]. At a thin corner the way to the next polygon is a thousand times as far.
-const NEARLY_IN: f64 = 1e-9;
+const INSIDE_TOLERANCE: f64 = 1e-9;
 
 /// The wall nearest to a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -78,13 +79,13 @@ impl AreaSearch {
     /// Looks at the polygons of the start's tile no farther than the nearest wall found so far. Whether
     /// that answers a circle search just begun; if not, [`flood`](Self::flood) goes on from here.
     ///
-    /// It does when the centre is in the start polygon, the disc up to the nearest wall is full of polygons
-    /// that were looked at, and no other one, which the whole circle may have led to on some other floor or
-    /// way round, has a wall in it. What the tile knows of its polygons
-    /// ([`NavTile::stacked_with`](throng_soa::mesh::NavTile::stacked_with)) says so for a disc wider by
-    /// [`SLACK`] if in it there is no folded polygon, nothing stacked with what was found that has a wall,
-    /// no border of the tile, and no edge the filter makes a wall, which would part the polygons around a
-    /// vertex.
+    /// It does when the centre is in the start polygon or within [`INSIDE_TOLERANCE`] of it, the disc up to
+    /// the nearest wall is full of polygons that were looked at, and no other one, which the whole circle
+    /// may have led to on some other floor or way round, has a wall in it. What the tile knows of its
+    /// polygons ([`NavTile::stacked_with`](throng_soa::mesh::NavTile::stacked_with)) says so for a disc
+    /// wider by [`SLACK`] (or the whole circle, if that is smaller) if in it there is no folded polygon,
+    /// nothing stacked with what was found that has a wall, no border of the tile, and no edge the filter
+    /// makes a wall, which would part the polygons around a vertex.
     fn close_by<F: Filter + ?Sized>(
         &mut self,
         mesh: &TiledMesh,
@@ -95,18 +96,18 @@ impl AreaSearch {
         let radius_sq = radius * radius;
         self.put_off.clear();
         self.borders.clear();
-        let Some((tile, start)) = mesh.resolve(self.start_poly) else {
+        let start_ref = self.start_poly;
+        let Some((tile, start)) = mesh.resolve(start_ref) else {
             return false;
         };
-        let salted = self.start_poly;
-        let room = self.room_around(mesh, salted.slot(), tile);
+        let room = self.room_around(mesh, start_ref.slot(), tile);
         if room <= 0.0
-            || !holds(tile.poly_ring(start), center)
+            || !nearly_contains(tile.poly_ring(start), center)
             || tile.stacked_with(start).is_none()
         {
             return false;
         }
-        let first_cell = self.first_cell(salted, tile);
+        let first_cell = self.first_cell(start_ref, tile);
         let rings = &tile.ring;
         let mut limit_sq = radius_sq;
         // The nearest place where there might be more than what was looked at.
@@ -163,7 +164,8 @@ impl AreaSearch {
                         nearest.offer_edge(poly, ring, edge, center);
                     }
                 } else if distance_sq <= limit_sq {
-                    let poly = PolyRef::from_parts(salted.salt(), salted.slot(), target as u32);
+                    let poly =
+                        PolyRef::from_parts(start_ref.salt(), start_ref.slot(), target as u32);
                     self.find(first_cell + target, poly, distance_sq, number - 1);
                 } else {
                     self.put_off.push(target as u32);
@@ -350,23 +352,16 @@ impl AreaSearch {
 
 /// Whether a point is in a ring or so near to an edge that rounding may have it outside.
 ///
-/// By what a ray from it crosses: rings that rounding has bent or squeezed still go round what they went
-/// round.
-fn holds(ring: &[DVec3], p: DVec3) -> bool {
+/// Counts the edges a ray crosses, unlike `outline_contains`: a ring that rounding has made a point or a
+/// line turns nowhere and would hold anything, or is no longer convex.
+fn nearly_contains(ring: &[DVec3], p: DVec3) -> bool {
     let mut inside = false;
     for_each_edge(ring, |_, a, b| {
         if (a.z > p.z) != (b.z > p.z) {
             inside ^= (turn(a, b, p) > 0.0) == (b.z > a.z);
         }
     });
-    let is_near = || {
-        let mut near = false;
-        for_each_edge(ring, |_, a, b| {
-            near |= segment_distance_sq(a, b, p) <= NEARLY_IN * NEARLY_IN;
-        });
-        near
-    };
-    inside || is_near()
+    inside || outline_nearest(ring, p).1 <= INSIDE_TOLERANCE * INSIDE_TOLERANCE
 }
 
 /// The numbers of the bits that are set, ascending.

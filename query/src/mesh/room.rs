@@ -67,9 +67,10 @@ impl Rooms {
     /// `radius` of a point of that tile's square.
     #[inline]
     pub(super) fn most_polys(&self, mesh: &TiledMesh, radius: f64) -> usize {
-        // Columns to either side: the one beyond the last line within the radius.
-        let side = (radius / mesh.params().tile_size) as usize;
-        let across = side.saturating_mul(2).saturating_add(3);
+        // Lines between columns within the radius to either side, after the tile's own.
+        let lines = ((radius + MARGIN) / mesh.params().tile_size) as usize;
+        // A column beyond each and beyond the tile's own lines, and the tile's.
+        let across = lines.saturating_mul(2).saturating_add(3);
         let columns = across.saturating_mul(across);
         self.columns.min(columns).saturating_mul(self.largest)
     }

@@ -1,12 +1,14 @@
 //! What of a tile lies over what, seen from above: it tells a search where it need not look any farther.
 //!
 //! In: a validated tile. Out: for each polygon those it is stacked with, the ones that share no vertex with
-//! it and lie over it, under it or within [`APART`] beside it; or nothing at all where the tile is *folded*:
+//! it and lie over it, under it or within [`APART`] beside it; or nothing at all where the polygon is
+//! *folded*:
 //!
 //! - the polygons around one of its vertices do not stand in one fan, each the neighbour of the next, which
 //!   does not turn onto itself and, unless it is closed, leaves a gap;
 //! - a corner at one of its vertices, or that gap, is [`THIN`];
-//! - it is stacked with more than [`MOST`].
+//! - it is stacked with more than [`MAX_STACKED`], or looking for what it is stacked with took too long
+//!   ([`BUDGET`]).
 //!
 //! Only polygons that a search could get to from one another count: an *island* is what neighbours join, and
 //! all islands on the tile's border are one, for there is a world beyond it.
@@ -35,12 +37,12 @@ const APART: f64 = 1e-3;
 const THIN: f64 = 1e-3;
 
 /// Most polygons that one is stacked with.
-const MOST: usize = 16;
+const MAX_STACKED: usize = 16;
 
-/// Nodes and polygons of the tree looked at per polygon that is not folded, on average, and vertices compared
-/// for pairs; where boxes lie on each other in heaps, polygons of higher index are folded. Real tiles take
-/// about a hundred.
-const LOOKS: usize = 256;
+/// Looks per polygon that is not folded, on average: nodes and polygons of the tree, and vertices of the
+/// pairs compared. Where boxes lie on each other in heaps they run out, and polygons of higher index are
+/// folded. Real tiles take about a hundred.
+const BUDGET: usize = 256;
 
 /// Marks the offset of a folded polygon.
 const FOLDED: u32 = 1 << 31;
@@ -58,7 +60,8 @@ pub(super) struct Sheet {
 
 impl Sheet {
     /// Looks at every polygon, its vertices and what is near it. `O(n log n)` for tiles whose polygons lie
-    /// side by side, and never more than a few hundred comparisons per polygon.
+    /// side by side, and never more than a few
+    /// thousand comparisons per polygon.
     pub(super) fn find(tile: &NavTile, tree: &PolyTree) -> Self {
         let polys = tile.poly_count();
         let shape = Shape {
@@ -70,7 +73,7 @@ impl Sheet {
         let mut first = Vec::with_capacity(polys + 1);
         let mut stack = Stack {
             vertices_of: vec![0; shape.data.vertices.len()],
-            looks: LOOKS * folded.iter().filter(|&&folded| !folded).count(),
+            looks: BUDGET * folded.iter().filter(|&&folded| !folded).count(),
             ..Stack::default()
         };
         for (poly, &folded) in folded.iter().enumerate() {
@@ -178,7 +181,7 @@ impl Shape<'_> {
         for seen in 1..=around.len() {
             let ring = self.vertices(poly as usize);
             let right = self.at(next_of(ring, corner).1);
-            let (edge, left) = before_of(ring, corner);
+            let (edge, left) = previous_of(ring, corner);
             let left = self.at(left);
             if is_narrow(center, right, left) {
                 return false;
@@ -274,7 +277,7 @@ fn next_of(ring: &[u16], corner: usize) -> (usize, u16) {
 }
 
 /// Where the edge that comes to a corner begins.
-fn before_of(ring: &[u16], corner: usize) -> (usize, u16) {
+fn previous_of(ring: &[u16], corner: usize) -> (usize, u16) {
     let before = if corner > 0 { corner } else { ring.len() } - 1;
     (before, ring[before])
 }
@@ -296,7 +299,7 @@ fn dot(center: Point, a: Point, b: Point) -> f64 {
 struct Stack {
     /// By vertex: the last polygon gathered for that has it, plus 1.
     vertices_of: Vec<u32>,
-    /// Nodes and polygons that may still be looked at.
+    /// What may still be looked at: nodes and polygons of the tree, vertices of pairs.
     looks: usize,
     stacked: Vec<u32>,
     outlines: [Vec<Point>; 2],
@@ -319,7 +322,7 @@ impl Stack {
         // Twice as far as polygons are apart: these boxes are rounded.
         let far = DVec3::splat(2.0 * APART);
         let (low, high) = (lows[poly] - far, highs[poly] + far);
-        let most = self.stacked.len() + MOST;
+        let most = self.stacked.len() + MAX_STACKED;
         let is_near = |min: DVec3, max: DVec3| {
             min.x <= high.x && max.x >= low.x && min.z <= high.z && max.z >= low.z
         };

@@ -282,11 +282,12 @@ impl NavTile {
     /// Polygons that no way can lead to from `poly` are left out: none of its neighbours or theirs, unless
     /// both come to the tile's border.
     ///
-    /// `None` where polygons around one of its vertices do not stand side by side, where a corner or a gap
-    /// there is thinner than a thousandth, where it is stacked with more than 16, and for a polygon the tile
-    /// does not have. Looking ends after some hundreds of comparisons per polygon of the tile: in one of heaps
-    /// that is `None` for the polygons of higher index. So it decides how far a search looks, never what it finds. The
-    /// first call looks at all polygons of the tile, `O(n log n)`; later ones are free.
+    /// `None` where polygons around one of its vertices do not stand side by side, where a corner or a
+    /// gap there is thinner than a thousandth, where it is stacked with more than 16, and for a polygon
+    /// the tile does not have. Where polygons lie in heaps, looking ends after some thousands of
+    /// comparisons per polygon, and the rest, those of higher index, are `None` too. A search may use it
+    /// to decide how far it looks, never what it finds. The first call looks at all polygons of the tile,
+    /// `O(n log n)`; later ones are free.
     #[inline]
     #[must_use]
     pub fn stacked_with(&self, poly: usize) -> Option<&[u32]> {
